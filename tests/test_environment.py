@@ -82,7 +82,7 @@ def test_a_dry_run_compiles_nothing(tmp_path):
     # Snakemake checks the configuration, and imports the functions that it names
     command = ["snakemake", "-n", "--snakefile", str(ROOT / "Snakefile"), "figures/spectral_bias/fig1a.pdf"]
     ended = python("-m", *command, folder=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "compiled"))
-    assert "1 figure" in ended.stdout, ended.stderr
+    assert "1 figure" in ended.stdout, ended.stderr  # one job of the rule `figure` is planned
     assert not (tmp_path / "compiled").exists()
 
 
@@ -148,7 +148,7 @@ def test_the_package_cannot_be_used_from_python_in_another_checkout(inside_anoth
 def test_a_link_to_the_checkout_is_the_checkout(tmp_path, monkeypatch):
     (tmp_path / "link").symlink_to(ROOT)
     monkeypatch.chdir(tmp_path / "link")
-    environment.check_checkout()
+    environment.check_checkout()  # raises where it refuses
 
 
 @pytest.fixture
@@ -173,6 +173,7 @@ def two_paths(tmp_path, monkeypatch):
 def test_a_checkout_is_recognised_under_its_other_path(two_paths, monkeypatch):
     one, two = two_paths
     monkeypatch.chdir(two)
+    # either raises where it refuses
     environment.check_checkout(one)
     environment.check_snakefile(two, one)
 

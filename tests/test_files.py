@@ -77,7 +77,8 @@ def test_a_full_disk_is_named_even_where_a_library_fails_to_clean_up_after_it(tm
         finally:
             raise AttributeError("pos")
 
-    with pytest.raises(ProjectError, match=r"cannot be written .No space left"), atomic_write(tmp_path / "x"):
+    message = r"cannot be written \(No space left on device\); free space"
+    with pytest.raises(ProjectError, match=message), atomic_write(tmp_path / "x"):
         write_and_clean_up_badly()
 
 

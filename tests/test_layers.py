@@ -97,21 +97,42 @@ def test_topics_do_not_import_the_pipeline():
     assert wrong_imports(MODULES_OF_TOPICS, lambda name: parts_of(name)[:1] == ["pipeline"]) == []
 
 
+def imported_names_in_compiled_functions(tree):
+    """Return the names that compiled functions of a file use and the file imports from the package, by function."""
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE)
+        for alias in node.names
+    }
+    found = {}
+    for function in tree.body:
+        decorators = ast.unparse(function.decorator_list) if isinstance(function, ast.FunctionDef) else ""
+        if "compiled" in decorators or "cache=True" in decorators:
+            used = {node.id for node in ast.walk(ast.Module(function.body, [])) if isinstance(node, ast.Name)}
+            found[function.name] = used & imported
+    return {function: names for function, names in found.items() if names}
+
+
 def test_a_compiled_function_uses_no_name_that_its_file_imports_from_the_package():
     """Numba compiles a function again when its own file has changed, and not when a file that this imports has."""
     for module in MODULES:
-        tree = read_syntax_tree(module_path(module))
-        imported = {
-            alias.asname or alias.name
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE)
-            for alias in node.names
-        }
-        for function in tree.body:
-            decorators = ast.unparse(function.decorator_list) if isinstance(function, ast.FunctionDef) else ""
-            if "compiled" in decorators or "cache=True" in decorators:
-                names = {node.id for node in ast.walk(ast.Module(function.body, [])) if isinstance(node, ast.Name)}
-                assert not names & imported, f"{module}.{function.name}"
+        assert imported_names_in_compiled_functions(read_syntax_tree(module_path(module))) == {}, module
+
+
+def test_a_name_of_the_package_that_a_compiled_function_uses_is_found():
+    source = f"""
+from {PACKAGE}.dynamics.compilation import compiled
+from {PACKAGE}.measures import helper
+
+@compiled("float64(float64)")
+def field(state):
+    return helper(state)
+
+def plain(state):
+    return helper(state)
+"""
+    assert imported_names_in_compiled_functions(ast.parse(source)) == {"field": {"helper"}}
 
 
 # -- submodules of other packages: `scipy.stats` works after `import scipy` alone only if somebody has imported it -----

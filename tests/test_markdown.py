@@ -64,14 +64,20 @@ def test_a_formula_that_github_would_not_show_is_found(text, expected):
 
 
 def test_no_command_names_an_absolute_path():
-    # as `python /home/somebody/file.py`: a file of one machine
+    """An absolute path is that of a file of one machine."""
     absolute = re.compile(r"`[^`\n]* /[a-z]\w*/\w+/[^`\n]*`")
+    assert absolute.search("type `python /home/somebody/file.py`")
     assert [(file, command) for file, text in TEXTS.items() for command in absolute.findall(text)] == []
 
 
 def links(text: str) -> list[tuple[str, str]]:
     """Return the links of a text to files: the path, and the anchor after `#`, which may be empty."""
     return re.findall(r"\]\(([^)#:\s]+)(?:#([^)\s]+))?\)", text)
+
+
+def test_links_to_files_are_found_and_those_to_the_web_are_none():
+    text = "[a claim](results/page.md#waves.decay), [a guide](guide.md), [elsewhere](https://example.org/page.md)"
+    assert links(text) == [("results/page.md", "waves.decay"), ("guide.md", "")]
 
 
 def anchors(page: Path) -> list[str]:

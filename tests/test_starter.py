@@ -93,7 +93,7 @@ def test_a_command_prints_and_ends_as_its_fork_does(parent, tmp_path, arguments,
 
 
 def test_a_command_under_other_variables_of_libraries_does_its_work_itself(parent):
-    # libraries read it when they are imported, so those of the server have another number of threads
+    # libraries read the number of threads when they are imported, so those of the server have another one
     code = "import os; os.environ['OMP_NUM_THREADS'] = '2'\n"
     _, errors = parent("exit", "0", before=code).communicate(timeout=60)
     assert errors == "by itself\n"

@@ -64,13 +64,13 @@ def test_predictions_are_broadcast_and_nan_where_there_are_none():
 
 
 def test_coordinates_may_differ_by_member():
-    table = rows({"x": np.zeros((2, 3))}, {"seed": [0, 1], "time": np.array([TIMES, 10 * TIMES])})
+    table = rows({"x": np.zeros((2, 3))}, {"seed": [0, 1], "time": [TIMES, 10 * TIMES]})
     assert table["time"].tolist() == [*TIMES, *(10 * TIMES)]
 
 
 @pytest.mark.parametrize("shape", [(2,), (2, 3, 2, 2)])
 def test_too_few_or_too_many_axes_are_refused(shape):
-    with pytest.raises(ValueError, match=r"x: . axes for coordinates"):
+    with pytest.raises(ValueError, match=rf"x: {len(shape)} axes for coordinates \['seed', 'time'\] and an index"):
         rows({"x": np.zeros(shape)}, {"seed": [0, 1], "time": TIMES})
 
 
@@ -151,7 +151,7 @@ def test_a_table_that_does_not_know_its_draws_is_refused():
     unknown = rows({"x": np.array([3.0, 4.0])}, {"seed": [0, 1]})
     with pytest.raises(ProjectError, match="does not know which columns identify its draws"):
         by_draw(unknown, "x")
-    np.testing.assert_array_equal(by_draw(unknown, "x", draw="seed"), [[3.0], [4.0]])  # it is told here
+    np.testing.assert_array_equal(by_draw(unknown, "x", draw="seed"), [[3.0], [4.0]])  # the column is named here
 
 
 def test_draws_of_unequal_length_are_refused_not_padded():
@@ -222,7 +222,10 @@ def test_rows_without_an_entry_in_a_draw_column_belong_to_no_draw(draw_of_each_r
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
 def flow(size=2, seeds=(1, 0)):
-    """Yield what was measured of `seeds` at two times: states of some size, and one number a draw."""
+    """Yield the rows of a table: of each seed states of some size at two times, and one number at the end.
+
+    States are counted through, seed by seed, and predicted to be negative; the number is ten times the seed.
+    """
     states = np.arange(float(len(seeds) * 2 * size)).reshape(len(seeds), 2, size)
     yield rows({"state": (states, -states)}, {"seed": seeds, "time": [0.0, 1.0]})
     yield rows({"end": (10.0 * np.array(seeds), 1.0)}, {"seed": seeds}, time=1.0)
@@ -292,10 +295,10 @@ def test_several_numbers_of_a_draw_are_not_read_as_one():
 
 
 def test_draws_are_grouped_by_each_pair_of_values_of_two_columns():
-    groups = []
+    norms = []  # of seeds 7 and 8
     for depth, time, group in Draws(at_two_depths()).groups("depth", "time"):
-        groups.append((depth, time, group["norm"].tolist()))  # of seeds 7 and 8
-    assert groups == [
+        norms.append((depth, time, group["norm"].tolist()))
+    assert norms == [
         (2, 0.0, [1, 13]),
         (2, 0.5, [5, 17]),
         (2, 2.0, [9, 21]),

@@ -26,36 +26,36 @@ def test_flags_of_undecided_members_that_are_not_one_for_each_member_are_refused
 
 
 def follow(scale, draw):
-    """Return the series and constants of a member; above scale 2 it is lost, and draw 1 says that it is undecided."""
+    """Return the series `W` and constants of a member; above scale 2 it is lost, and draw 1 says it is undecided."""
     if scale > 2:
         raise DivergenceError(f"scale {scale} is lost")
     return {"W": scale * np.arange(3.0), "end": scale + draw, "steps": 7, "undecided": draw == 1}
 
 
 @pytest.fixture
-def four():
-    """Four members, of which the second is lost."""
-    members = [(1.0, 0), (3.0, 0), (2.0, 1), (2.0, 0)]
+def run_of_four():
+    """The trajectory of four members, of which the second is lost."""
+    members = [(1.0, 0), (3.0, 0), (2.0, 1), (2.0, 0)]  # scale and draw
     return ensemble(follow, members, np.arange(3.0), "W", label="flow", X=np.ones(2))
 
 
-def test_an_ensemble_stacks_the_series_of_its_members_with_nan_for_the_lost_one(four):
-    assert four.members == 4
-    np.testing.assert_array_equal(four.series["W"], np.outer([1, np.nan, 2, 2], np.arange(3.0)))
+def test_an_ensemble_stacks_the_series_of_its_members_with_nan_for_the_lost_one(run_of_four):
+    assert run_of_four.members == 4
+    np.testing.assert_array_equal(run_of_four.series["W"], np.outer([1, np.nan, 2, 2], np.arange(3.0)))
 
 
-def test_constants_of_members_are_stacked_with_nan_or_zero_for_the_lost_one(four):
-    np.testing.assert_array_equal(four.constants["end"], [1, np.nan, 3, 2])
-    np.testing.assert_array_equal(four.constants["steps"], [7, 0, 7, 7])  # an integer is never nan
+def test_constants_of_members_are_stacked_with_nan_or_zero_for_the_lost_one(run_of_four):
+    np.testing.assert_array_equal(run_of_four.constants["end"], [1, np.nan, 3, 2])
+    np.testing.assert_array_equal(run_of_four.constants["steps"], [7, 0, 7, 7])  # an integer is never nan
 
 
-def test_constants_are_those_of_members_and_those_of_all_together(four):
-    assert set(four.constants) == {"X", "end", "steps"}
-    np.testing.assert_array_equal(four.constants["X"], np.ones(2))
+def test_constants_are_those_of_members_and_those_of_all_together(run_of_four):
+    assert set(run_of_four.constants) == {"X", "end", "steps"}
+    np.testing.assert_array_equal(run_of_four.constants["X"], np.ones(2))
 
 
-def test_a_member_is_undecided_if_it_is_lost_or_says_so_itself(four):
-    np.testing.assert_array_equal(four.undecided, [False, True, True, False])
+def test_a_member_is_undecided_if_it_is_lost_or_says_so_itself(run_of_four):
+    np.testing.assert_array_equal(run_of_four.undecided, [False, True, True, False])
 
 
 def test_a_member_whose_states_are_not_finite_is_undecided():

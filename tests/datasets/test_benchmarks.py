@@ -43,16 +43,16 @@ def small_sets(monkeypatch):
         monkeypatch.setattr(benchmarks, name.upper(), tuple(here) if isinstance(files, tuple) else here[0])
 
 
-def read(name, folder, per_class=2, checksums=False, **settings):
+def read(name, folder, *, per_class=2, checksums=False):
     """Return the arrays of a data set from the files in a folder: `per_class` train images of each class."""
-    return getattr(benchmarks, name)(folder=str(folder), per_class=per_class, checksums=checksums, seed=1, **settings)
+    return getattr(benchmarks, name)(folder=str(folder), per_class=per_class, checksums=checksums, seed=1)
 
 
 @pytest.mark.parametrize("name", WRITE)
 def test_train_images_are_equally_many_of_each_class_sorted_by_class(name, tmp_path):
     WRITE[name](tmp_path)
     data = read(name, tmp_path, per_class=2)
-    assert data["train_images"].shape == (20, *SHAPE[name])
+    assert data["train_images"].shape == (2 * 10, *SHAPE[name])
     assert data["train_images"].dtype == np.uint8
     np.testing.assert_array_equal(data["train_labels"], np.repeat(np.arange(10), 2))
 
@@ -74,13 +74,10 @@ def test_test_images_are_those_of_the_file_pixel_by_pixel(name, tmp_path):
 
 # -- files with a fault ------------------------------------------------------------------------------------------------
 
-# Each of the following returns a function that spoils the files in a folder, or what such a function does to bytes.
-
-
 TRAIN, TRAIN_LABELS, TEST, TEST_LABELS = (file.name for file in benchmarks.MNIST)
 PIXELS = formats.arrays(count=40, channels=1, size=28)[0][:, 0]
-NINE = (np.arange(40) % 9).astype(np.uint8)  # labels of nine classes
-TEN = (np.arange(40) % 10).astype(np.uint8)
+LABELS_OF_NINE_CLASSES = (np.arange(40) % 9).astype(np.uint8)
+LABELS_OF_TEN_CLASSES = (np.arange(40) % 10).astype(np.uint8)
 RECORD = 1 + 3 * 32 * 32  # bytes of an image and its label in CIFAR10
 CIFAR, STL, MAT = "cifar-10-binary.tar.gz", "stl10_binary.tar.gz", "test_32x32.mat"
 # images and labels as SVHN's file has them
@@ -88,7 +85,10 @@ HOUSES, NUMBERS = formats.arrays(count=30, channels=3, size=32)
 HOUSES, NUMBERS = HOUSES.transpose(2, 3, 1, 0), np.where(NUMBERS == 0, 10, NUMBERS)[:, None]
 
 
-def idx(arrays):
+# each of the following returns a function that spoils the files in a folder; `change` takes and returns bytes
+
+
+def replaced_idx(arrays):
     """Write IDX files over those that are there: arrays by the names of files."""
 
     def spoil(folder):
@@ -98,75 +98,129 @@ def idx(arrays):
     return spoil
 
 
-def content(file, change):
+def changed(file, change):
     """Change a file's bytes."""
     return lambda folder: (folder / file).write_bytes(change((folder / file).read_bytes()))
 
 
-def unzipped(file, change):
+def changed_in_gzip(file, change):
     """Change the bytes of a file that is packed with gzip."""
-    return content(file, lambda zipped: gzip.compress(change(gzip.decompress(zipped))))
+    return changed(file, lambda zipped: gzip.compress(change(gzip.decompress(zipped))))
 
 
-def member(name, change):
-    """Change a file in an archive; None leaves it out."""
+def changed_in_archive(name, change):
+    """Change the file in an archive whose name ends so; None leaves it out."""
     archive, members = (CIFAR, formats.cifar10_members) if "batch" in name else (STL, formats.stl10_members)
 
     def spoil(folder):
-        changed = {key: change(value) if key.endswith(name) else value for key, value in members().items()}
-        formats.write_archive(folder / archive, {key: value for key, value in changed.items() if value is not None})
+        others = {key: content for key, content in members().items() if not key.endswith(name)}
+        (whole_name,) = members().keys() - others.keys()
+        content = change(members()[whole_name])
+        formats.write_archive(folder / archive, others if content is None else others | {whole_name: content})
 
     return spoil
 
 
-def first(count):
-    """Keep the first bytes."""
-    return lambda whole: whole[:count]
-
-
-def stl_test(count):
-    """Keep the first test images and their labels."""
-    test = formats.stl10_members(count)
+def stl10_with_test_images(count):
+    """Write STL10 with the first test images and their labels alone."""
+    few = formats.stl10_members(count)
 
     def spoil(folder):
-        kept = {name: test[name] if "test" in name else whole for name, whole in formats.stl10_members().items()}
-        formats.write_archive(folder / STL, kept)
+        members = {name: few[name] if "test" in name else whole for name, whole in formats.stl10_members().items()}
+        formats.write_archive(folder / STL, members)
 
     return spoil
 
 
-def mat(**arrays):
+def replaced_mat(**arrays):
     """Write SVHN's test file with other arrays."""
     return lambda folder: savemat(folder / MAT, {"X": HOUSES, "y": NUMBERS} | arrays)
 
 
+def first_bytes(count):
+    """Return a change that keeps the first bytes."""
+    return lambda whole: whole[:count]
+
+
+def last_bit_flipped(whole):
+    return whole[:-1] + bytes([whole[-1] ^ 1])
+
+
 # by fault: the data set, what spoils its files, and words of the refusal
 FAULTS = {
-    "magic number": ("mnist", unzipped(TRAIN, lambda whole: b"\0\0\x0d" + whole[3:]), f"{TRAIN}: .* 00000d03"),
+    "magic number": (
+        "mnist",
+        changed_in_gzip(TRAIN, lambda whole: b"\0\0\x0d" + whole[3:]),
+        f"{TRAIN}: cannot be read .*its magic number is 00000d03",
+    ),
     "cut values": (
         "mnist",
-        unzipped(TRAIN, lambda whole: whole[:-5]),
-        f"{TRAIN}: cannot be read .* {PIXELS.size - 5} into",
+        changed_in_gzip(TRAIN, lambda whole: whole[:-5]),
+        f"{TRAIN}: cannot be read .*array of size {PIXELS.size - 5} into shape",
     ),
-    "fewer images": ("mnist", idx({TRAIN: PIXELS[:39]}), f"{TRAIN_LABELS}: .* beside 39 images"),
-    "sizes that padding hides": ("mnist", idx({TRAIN: PIXELS[:, 1:], TEST: PIXELS[:20, 1:]}), f"{TRAIN}: .* must have"),
-    "nine classes": ("mnist", idx({TRAIN_LABELS: NINE, TEST_LABELS: NINE[:20]}), f"{TRAIN_LABELS}: .* must be 0 to 9"),
-    "cells": ("svhn", mat(y=NUMBERS.astype(object)), f"{MAT}: .* type object must be whole"),
-    "float test images": ("svhn", mat(X=HOUSES / 255), f"{MAT}: .* float64 .* train images uint8"),
-    "a page": ("svhn", content(MAT, lambda _: b"<html></html>"), f"{MAT}: cannot be read"),
-    "empty batch": ("cifar10", member("batch_2.bin", lambda _: b""), f"{CIFAR}: .*batch_2.bin: holds 0 images"),
-    "a batch of four": ("cifar10", member("batch_2.bin", first(4 * RECORD)), "batch_2.bin: holds 4 .* file 10"),
-    "a longer batch": ("cifar10", member("test_batch.bin", lambda whole: 2 * whole), "test_batch.bin: holds 20"),
-    "a cut record": ("cifar10", member("batch_2.bin", first(4 * RECORD - 1)), "batch_2.bin: cannot be read"),
-    "no batch": ("cifar10", member("batch_2.bin", lambda _: None), f"{CIFAR}: .*has no .*data_batch_2.bin"),
+    "fewer images": (
+        "mnist",
+        replaced_idx({TRAIN: PIXELS[:39]}),
+        rf"{TRAIN_LABELS}: train labels have shape \(40,\) beside 39 images",
+    ),
+    "sizes that padding hides": (
+        "mnist",
+        replaced_idx({TRAIN: PIXELS[:, 1:], TEST: PIXELS[:20, 1:]}),
+        rf"{TRAIN}: train images have \(1, 27, 28\) channels, rows and columns; they must have \(1, 28, 28\)",
+    ),
+    "nine classes": (
+        "mnist",
+        replaced_idx({TRAIN_LABELS: LABELS_OF_NINE_CLASSES, TEST_LABELS: LABELS_OF_NINE_CLASSES[:20]}),
+        f"{TRAIN_LABELS}: train labels are 0, 1, 2, 3, 4, 5, 6, 7, 8; they must be 0 to 9",
+    ),
+    "cells": (
+        "svhn",
+        replaced_mat(y=NUMBERS.astype(object)),
+        f"{MAT}: test labels of type object must be whole numbers",
+    ),
+    "float test images": (
+        "svhn",
+        replaced_mat(X=HOUSES / 255),
+        rf"{MAT}: test images are float64 \(3, 32, 32\), train images uint8",
+    ),
+    "a page": ("svhn", changed(MAT, lambda _: b"<html></html>"), f"{MAT}: cannot be read"),
+    "empty batch": (
+        "cifar10",
+        changed_in_archive("batch_2.bin", lambda _: b""),
+        f"{CIFAR}: cifar-10-batches-bin/data_batch_2.bin: holds 0 images",
+    ),
+    "a batch of four": (
+        "cifar10",
+        changed_in_archive("batch_2.bin", first_bytes(4 * RECORD)),
+        "data_batch_2.bin: holds 4 images, the published file 10",
+    ),
+    "a longer batch": (
+        "cifar10",
+        changed_in_archive("test_batch.bin", lambda whole: 2 * whole),
+        "test_batch.bin: holds 20 images, the published file 10",
+    ),
+    "a cut record": (
+        "cifar10",
+        changed_in_archive("batch_2.bin", first_bytes(4 * RECORD - 1)),
+        "data_batch_2.bin: cannot be read",
+    ),
+    "no batch": (
+        "cifar10",
+        changed_in_archive("batch_2.bin", lambda _: None),
+        f"{CIFAR}: cannot be read .*it has no cifar-10-batches-bin/data_batch_2.bin",
+    ),
     "first images": (
         "mnist",
-        idx({TRAIN: PIXELS[:30], TRAIN_LABELS: TEN[:30]}),
-        f"{TRAIN}: holds 30 .* published file 40",
+        replaced_idx({TRAIN: PIXELS[:30], TRAIN_LABELS: LABELS_OF_TEN_CLASSES[:30]}),
+        f"{TRAIN}: holds 30 images, the published file 40",
     ),
-    "fewer numbers": ("svhn", mat(X=HOUSES[..., :20], y=NUMBERS[:20]), f"{MAT}: holds 20 images"),
-    "ten test images": ("stl10", stl_test(10), "test_X.bin: holds 10 images, the published file 20"),
-    "label 0": ("stl10", member("test_y.bin", lambda whole: b"\0" + whole[1:]), "test_y.bin: test labels are -1, 0"),
+    "fewer numbers": ("svhn", replaced_mat(X=HOUSES[..., :20], y=NUMBERS[:20]), f"{MAT}: holds 20 images"),
+    "ten test images": ("stl10", stl10_with_test_images(10), "test_X.bin: holds 10 images, the published file 20"),
+    "label 0": (
+        "stl10",
+        changed_in_archive("test_y.bin", lambda whole: b"\0" + whole[1:]),
+        "test_y.bin: test labels are -1, 0",
+    ),
 }
 
 
@@ -202,13 +256,6 @@ def _md5(path):
     return hashlib.md5(path.read_bytes()).hexdigest()
 
 
-def flip(path, place):
-    """Change one bit of a file."""
-    whole = bytearray(path.read_bytes())
-    whole[place] ^= 1
-    path.write_bytes(whole)
-
-
 def as_published(folder):
     """Leave the files as they are."""
 
@@ -236,8 +283,9 @@ def test_published_content_is_accepted_however_it_is_packed(name, wrap, tmp_path
 def test_one_flipped_bit_is_refused_with_the_setting_that_accepts_it(name, file, tmp_path, monkeypatch):
     publish(name, tmp_path / "files", monkeypatch)
     formats.unpack(tmp_path / "files")
-    flip(tmp_path / "files" / file, -1)
-    message = f"{file}: the MD5 of its content is .*, of the published .*delete it and .*set `checksums: false`"
+    flip_last_bit = changed(file, last_bit_flipped)
+    flip_last_bit(tmp_path / "files")
+    message = f"{file}: the MD5 of its content is .*, of the published content .*; delete it .*set `checksums: false`"
     with pytest.raises(ProjectError, match=message):
         read(name, tmp_path / "files", checksums=True)
 
@@ -245,15 +293,11 @@ def test_one_flipped_bit_is_refused_with_the_setting_that_accepts_it(name, file,
 @pytest.mark.parametrize(("name", "archive"), [("mnist", TEST), ("cifar10", CIFAR)])
 def test_one_flipped_bit_in_an_archive_that_is_packed_again_is_refused(name, archive, tmp_path, monkeypatch):
     publish(name, tmp_path / "files", monkeypatch)
-
-    def flip_the_last_bit(whole):
-        return whole[:-1] + bytes([whole[-1] ^ 1])
-
     if name == "mnist":
-        spoil = unzipped(archive, flip_the_last_bit)
+        flip_last_bit = changed_in_gzip(archive, last_bit_flipped)
     else:
-        spoil = member("data_batch_3.bin", flip_the_last_bit)
-    spoil(tmp_path / "files")
+        flip_last_bit = changed_in_archive("data_batch_3.bin", last_bit_flipped)
+    flip_last_bit(tmp_path / "files")
     with pytest.raises(ProjectError, match=rf"{archive}: .*the MD5 of its content is .*`checksums: false`"):
         read(name, tmp_path / "files", checksums=True)
 
@@ -309,7 +353,8 @@ def test_a_package_of_the_distribution_is_read_where_the_folder_has_nothing(pack
 
 def test_a_package_of_the_distribution_is_checked_even_without_checksums(package, tmp_path):
     formats.unpack(package)
-    flip(package / TRAIN.removesuffix(".gz"), -1)
+    flip_last_bit = changed(TRAIN.removesuffix(".gz"), last_bit_flipped)
+    flip_last_bit(package)
     with pytest.raises(ProjectError, match=rf"of the published content .* put {TRAIN} into {tmp_path}/empty"):
         read("fashion_mnist", tmp_path / "empty", checksums=False)
 
@@ -319,13 +364,16 @@ PACKAGE = Path(benchmarks.FASHION_MNIST[0].packages[0])
 
 @pytest.mark.skipif(not PACKAGE.is_dir(), reason="the package dataset-fashion-mnist is not installed")
 def test_debians_package_holds_the_published_images(tmp_path, monkeypatch):
-    monkeypatch.undo()
+    monkeypatch.undo()  # of `small_sets`
     data = read("fashion_mnist", tmp_path / "empty", per_class=6000, checksums=True)
     assert data["train_images"].shape == (60000, 1, 32, 32)
     assert np.bincount(data["test_labels"]).tolist() == [1000] * 10
+    trousers, coats = 1, 4  # labels
+    grey_of_trousers, grey_of_coats = (
+        data["test_images"][data["test_labels"] == label].mean() for label in (trousers, coats)
+    )
     # a pair of trousers covers little more than half as much of the picture as a coat
-    trousers, coats = (data["test_images"][data["test_labels"] == label].mean() for label in (1, 4))
-    assert trousers < 0.7 * coats
+    assert grey_of_trousers < 0.7 * grey_of_coats
 
 
 @pytest.fixture
@@ -338,19 +386,20 @@ def mirror(tmp_path):
 
 def test_a_missing_file_is_downloaded_once_from_the_mirror_that_has_it(mirror, tmp_path):
     served, address = mirror
-    (served / "file.bin").write_bytes(b"contents")  # the first of two mirrors, `nowhere/`, has no such file
-    file = downloads.Published("file.bin", hashlib.md5(b"contents").hexdigest(), {}, (address + "nowhere/", address))
+    (served / "file.bin").write_bytes(b"contents")
+    mirrors = (address + "nowhere/", address)  # the first of them has no such file
+    file = downloads.Published("file.bin", md5=hashlib.md5(b"contents").hexdigest(), contents={}, mirrors=mirrors)
     into = tmp_path / "into"
     assert downloads.obtain(file, into, pause=0)["file.bin"].data == b"contents"
     (served / "file.bin").unlink()
-    content = downloads.obtain(file, into, pause=0)["file.bin"]
-    assert (content.data, content.path) == (b"contents", into / "file.bin")
+    kept = downloads.obtain(file, into, pause=0)["file.bin"]
+    assert (kept.data, kept.path) == (b"contents", into / "file.bin")
 
 
 def test_a_damaged_download_leaves_nothing_behind(mirror, tmp_path):
     served, address = mirror
     (served / "file.bin").write_bytes(b"damaged")
-    file = downloads.Published("file.bin", "0" * 32, {}, (address,))
+    file = downloads.Published("file.bin", md5="0" * 32, contents={}, mirrors=(address,))
     with pytest.raises(ProjectError, match=r"cannot be downloaded .*put the file into that folder"):
         downloads.obtain(file, tmp_path / "into", pause=0)
     assert list((tmp_path / "into").iterdir()) == []

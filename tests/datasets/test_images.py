@@ -7,30 +7,33 @@ from sklearn.datasets import load_digits
 from learning_dynamics.datasets import images
 from learning_dynamics.errors import ProjectError
 
+PER_CLASS = 140  # train digits, of 174 at least
+ALL_DIGITS = 1797  # of scikit-learn
+
 
 def test_train_digits_are_equally_many_of_each_class_and_test_digits_are_the_others():
-    data = images.digits(per_class=140, seed=3)
-    assert data["train_images"].shape == (1400, 1, 8, 8)
-    assert data["test_images"].shape == (1797 - 1400, 1, 8, 8)  # scikit-learn has 1797
-    np.testing.assert_array_equal(data["train_labels"], np.repeat(np.arange(10), 140))
+    data = images.digits(per_class=PER_CLASS, seed=3)
+    assert data["train_images"].shape == (10 * PER_CLASS, 1, 8, 8)
+    assert data["test_images"].shape == (ALL_DIGITS - 10 * PER_CLASS, 1, 8, 8)
+    np.testing.assert_array_equal(data["train_labels"], np.repeat(np.arange(10), PER_CLASS))
 
 
 def test_each_digit_is_in_one_of_the_two_splits():
-    data = images.digits(per_class=140, seed=3)
-    both = np.concatenate([data["train_images"], data["test_images"]]).reshape(-1, 64)
+    data = images.digits(per_class=PER_CLASS, seed=3)
+    both_splits = np.concatenate([data["train_images"], data["test_images"]]).reshape(-1, 8 * 8)
     every_digit = load_digits().data
-    np.testing.assert_array_equal(both[np.lexsort(both.T)], every_digit[np.lexsort(every_digit.T)])
+    np.testing.assert_array_equal(both_splits[np.lexsort(both_splits.T)], every_digit[np.lexsort(every_digit.T)])
 
 
 def test_another_seed_splits_the_digits_otherwise():
-    data, other = (images.digits(per_class=140, seed=seed) for seed in (3, 4))
+    data, other = (images.digits(per_class=PER_CLASS, seed=seed) for seed in (3, 4))
     assert not np.array_equal(data["train_images"], other["train_images"])
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"per_class": 2, "pad_to": 4}, "do not fit into 4"),
+        ({"per_class": 2, "pad_to": 4}, r"images of \(8, 8\) pixels do not fit into 4; raise pad_to"),
         ({"per_class": 175}, "class 8 has 174 examples, 175 were asked for; lower per_class"),
     ],
 )
@@ -52,14 +55,14 @@ def test_synthetic_images_are_the_template_of_their_class_and_noise():
 
 
 def test_synthetic_images_of_a_size_that_is_no_multiple_of_the_templates_is_refused():
-    with pytest.raises(ProjectError, match="multiple of 4"):
+    with pytest.raises(ProjectError, match="images of 18 pixels: templates are enlarged from 4; use a multiple of 4"):
         images.synthetic(classes=3, per_class=5, test_per_class=5, channels=3, size=18, noise=0.5, seed=1)
 
 
 def test_images_are_standardised_channel_by_channel():
     rng = np.random.default_rng(0)
-    reference = rng.integers(0, 255, (40, 2, 6, 6), dtype=np.uint8)
-    standardised = images.standardised(reference, reference)
+    pixels = rng.integers(0, 255, (40, 2, 6, 6), dtype=np.uint8)  # shape (images, channels, height, width)
+    standardised = images.standardised(pixels, reference=pixels)
     assert standardised.dtype == np.float32
     # rounding of float32, added up over the 1440 pixels of a channel
     np.testing.assert_allclose(standardised.mean(axis=(0, 2, 3)), 0, atol=1e-6)
@@ -69,7 +72,7 @@ def test_images_are_standardised_channel_by_channel():
 def test_a_channel_whose_reference_does_not_vary_is_only_centred():
     constant = np.full((4, 1, 2, 2), 7, np.uint8)
     varied = np.arange(16, dtype=np.uint8).reshape(4, 1, 2, 2)
-    np.testing.assert_array_equal(images.standardised(varied, constant), varied.astype(float) - 7)
+    np.testing.assert_array_equal(images.standardised(varied, reference=constant), varied.astype(float) - 7)
 
 
 def image_set(classes=2):
@@ -101,7 +104,7 @@ def test_labels_of_any_kind_of_number_become_int64(kind):
         pytest.param(
             "train_labels",
             lambda labels: labels[:, None],
-            r"shape \(6, 1\) beside 6 images",
+            r"have shape \(6, 1\) beside 6 images",
             id="train_labels in a column",
         ),
         pytest.param(
@@ -119,31 +122,31 @@ def test_labels_of_any_kind_of_number_become_int64(kind):
         pytest.param(
             "train_images",
             lambda pixels: pixels[:, 0],
-            r"shape \(6, 8, 8\); it must be \(images, channels",
+            r"have shape \(6, 8, 8\); it must be \(images, channels, height, width\)",
             id="train_images of one channel, which they lack",
         ),
         pytest.param(
             "train_images",
             lambda pixels: pixels.transpose(0, 2, 3, 1),
-            "channels last; put them first",
+            r"have shape \(6, 8, 8, 1\), channels last; put them first",
             id="train_images with channels last",
         ),
         pytest.param(
             "train_images",
             lambda pixels: np.zeros((6, 8, 12, 3)),
-            r"\(6, 8, 12, 3\), channels last; put them first",
+            r"have shape \(6, 8, 12, 3\), channels last; put them first",
             id="train_images with channels last and of other size",
         ),
         pytest.param(
             "test_images",
             lambda pixels: np.zeros((6, 12, 8, 1)),
-            r"\(6, 12, 8, 1\), channels last; put them first",
+            r"have shape \(6, 12, 8, 1\), channels last; put them first",
             id="test_images of one channel, which is last",
         ),
         pytest.param(
             "train_labels",
             lambda labels: np.ma.masked_equal(labels, 2),
-            "masked entries, .* leave those images out",
+            "have masked entries, and what is behind a mask would be trained on; leave those images out",
             id="train_labels masked",
         ),
         pytest.param(
@@ -162,20 +165,28 @@ def test_labels_of_any_kind_of_number_become_int64(kind):
             id="test_images from zero on, beside centred ones",
         ),
         pytest.param(
-            "train_images", lambda pixels: pixels * np.nan, "must be finite numbers", id="train_images not finite"
+            "train_images",
+            lambda pixels: pixels * np.nan,
+            "of type float32 must be finite numbers",
+            id="train_images not finite",
         ),
         pytest.param(
             "test_images",
             lambda pixels: pixels.astype(np.uint8),
-            "are uint8 .* train images float32 .*alike",
+            r"are uint8 \(1, 8, 8\), train images float32 \(1, 8, 8\); make them alike",
             id="test_images of whole numbers",
         ),
-        pytest.param("test_images", lambda pixels: pixels[:0], "none of them 0", id="test_images none"),
+        pytest.param(
+            "test_images",
+            lambda pixels: pixels[:0],
+            r"have shape \(0, 1, 8, 8\); it must be \(images, channels, height, width\), none of them 0",
+            id="test_images none",
+        ),
     ],
 )
 def test_a_data_set_that_does_not_fit_is_refused_with_its_name(key, change, message):
     own = image_set(classes=3)
-    with pytest.raises(ProjectError, match=f"^data set own: {key} .*{message}"):
+    with pytest.raises(ProjectError, match=f"^data set own: {key} {message}"):
         images.checked_images(own | {key: change(own[key])})
 
 
@@ -218,7 +229,7 @@ def positive_but_for(share):
     return own | {"train_images": positive, "test_images": signs.reshape(positive.shape) * positive}
 
 
-# many pixels of centred images are negative, none of others; up to a tenth may be so in one split alone
+# many pixels of centred images are negative, none of others; where one split has none, a tenth of the other may be so
 def test_a_split_with_few_negative_pixels_is_accepted_beside_one_without():
     images.checked_images(positive_but_for(0.09))
 

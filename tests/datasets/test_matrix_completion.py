@@ -12,14 +12,22 @@ from learning_dynamics.errors import ProjectError
 SMALL = {"size": 12, "rank": 2, "draws": 2, "seed": 5}
 
 
-def test_matrices_have_the_rank_and_the_norm_asked_for():
-    data = low_rank(**SMALL, observed=60)
-    values, rank = np.linalg.svd(data["truth"], compute_uv=False), SMALL["rank"]
-    # entries of mean square one: the norm is the size
-    np.testing.assert_allclose(np.linalg.norm(data["truth"], axis=(-2, -1)), SMALL["size"], rtol=1e-12)
+def test_matrices_have_the_rank_asked_for():
+    values = np.linalg.svd(low_rank(**SMALL, observed=60)["truth"], compute_uv=False)  # shape (draws, size)
+    rank = SMALL["rank"]
     assert np.all(values[:, rank:] < 1e-12 * values[:, :1])  # zero, but for rounding
     assert np.all(values[:, rank - 1] > 1e-3 * values[:, 0])  # of Gaussian factors, so of one order
-    np.testing.assert_array_equal(data["mask"].sum(axis=(-2, -1)), 60)
+
+
+def test_entries_have_mean_square_one():
+    truth = low_rank(**SMALL, observed=60)["truth"]
+    # so that the norm of a square matrix is its size
+    np.testing.assert_allclose(np.linalg.norm(truth, axis=(-2, -1)), SMALL["size"], rtol=1e-12)
+
+
+def test_as_many_entries_are_observed_as_asked_for():
+    mask = low_rank(**SMALL, observed=60)["mask"]
+    np.testing.assert_array_equal(mask.sum(axis=(-2, -1)), 60)
 
 
 def test_more_observations_add_entries_to_the_same_matrix():
@@ -29,7 +37,7 @@ def test_more_observations_add_entries_to_the_same_matrix():
 
 
 def test_too_many_observations_are_refused():
-    with pytest.raises(ProjectError, match="144 entries"):  # 12 by 12
+    with pytest.raises(ProjectError, match=r"a 12 x 12 matrix has 144 entries .*; lower observed \(145\)"):
         low_rank(**SMALL, observed=145)
 
 
@@ -39,6 +47,7 @@ every_number_of_observations = pytest.mark.parametrize("observed", [40, 100])
 
 
 def minimiser(observed):
+    """Return, by draw: the truth, its mask, the matrix of least nuclear norm that fits, and the relative gap."""
     return nuclear_norm.minimiser(**SMALL, observed=observed, slack=SLACK, accuracy=ACCURACY, iterations=20000)
 
 
@@ -127,9 +136,9 @@ def test_of_the_gas_sensors_the_rows_on_ethanol_are_read_and_standardised(tmp_pa
 @pytest.mark.parametrize(
     ("rows", "third", "sha256", "message"),
     [
-        pytest.param(10, None, None, "10 rows on ethanol", id="fewer rows"),
-        pytest.param(ROWS, None, "00", "SHA-256", id="another digest than the configured one"),
-        pytest.param(ROWS, "inf", None, "holds inf", id="an infinite number"),
+        pytest.param(10, None, None, f"holds 10 rows on ethanol, not {ROWS}", id="fewer rows"),
+        pytest.param(ROWS, None, "00", "its SHA-256 is .*, not 00;", id="another digest than the configured one"),
+        pytest.param(ROWS, "inf", None, "a row on ethanol holds inf, which is no measurement", id="an infinite number"),
         pytest.param(ROWS, "7", None, "feature 3 is the same in every row", id="a constant column"),
     ],
 )

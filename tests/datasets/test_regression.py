@@ -16,12 +16,13 @@ def conditioned(*, samples=3, seeds, seed):
 
 
 EVERY = pytest.mark.parametrize("draw", [gaussian, conditioned])
+MANY = 400  # samples
 
 
 def test_gaussian_inputs_have_the_identity_as_mean_second_moment():
-    X = gaussian(samples=400, seeds=5, seed=1)["X"]
-    # an entry of X^T X averages 400 products of variance 1, on the diagonal 2: standard error 0.05, 0.07; four of these
-    np.testing.assert_allclose(np.swapaxes(X, 1, 2) @ X, [np.eye(4)] * 5, rtol=0, atol=4 * 0.07)
+    X = gaussian(samples=MANY, seeds=5, seed=1)["X"]  # shape (seeds, samples, inputs)
+    # an entry of X^T X averages as many products, of variance 1, on the diagonal 2: four standard errors
+    np.testing.assert_allclose(np.swapaxes(X, 1, 2) @ X, [np.eye(4)] * 5, rtol=0, atol=4 * np.sqrt(2 / MANY))
 
 
 def test_conditioned_inputs_have_the_singular_values_asked_for():
@@ -37,21 +38,22 @@ def test_more_samples_than_inputs_have_no_such_singular_values_and_are_refused()
 
 def test_labels_are_linear_in_the_inputs():
     # conditioned inputs are independent, so that any labels are linear in them
-    data = gaussian(samples=400, seeds=5, seed=1)
+    data = gaussian(samples=MANY, seeds=5, seed=1)
     X, Y = data["X"], data["Y"]
-    # the projection sums 400 products below 1: as many roundings
-    np.testing.assert_allclose(X @ (np.linalg.pinv(X) @ Y), Y, rtol=0, atol=400 * np.finfo(float).eps)
+    # the projection sums one product below 1 for each sample: as many roundings
+    np.testing.assert_allclose(X @ (np.linalg.pinv(X) @ Y), Y, rtol=0, atol=MANY * np.finfo(float).eps)
 
 
 @EVERY
 def test_the_teacher_is_standard_normal(draw):
-    data = draw(seeds=100, seed=1)
+    seeds = 100
+    data = draw(seeds=seeds, seed=1)
     left, values, _ = np.linalg.svd(data["X"], full_matrices=False)
-    # the teacher along each singular vector of the inputs, shape (draws, vectors, outputs)
+    # the teacher along each singular vector of the inputs, shape (seeds, vectors, outputs)
     teacher = np.swapaxes(left, 1, 2) @ data["Y"] / values[:, :, None]
-    # over 100 draws the standard error of the mean is 0.1, of the mean square sqrt(2 / 100): four of each
-    np.testing.assert_allclose(teacher.mean(axis=0), 0.0, rtol=0, atol=0.4)
-    np.testing.assert_allclose((teacher**2).mean(axis=0), 1.0, rtol=0, atol=4 * np.sqrt(2 / 100))
+    # four standard errors of the mean, and of the mean square
+    np.testing.assert_allclose(teacher.mean(axis=0), 0.0, rtol=0, atol=4 / np.sqrt(seeds))
+    np.testing.assert_allclose((teacher**2).mean(axis=0), 1.0, rtol=0, atol=4 * np.sqrt(2 / seeds))
 
 
 @EVERY

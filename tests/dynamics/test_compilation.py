@@ -18,11 +18,12 @@ print(twice(21.0), sum(twice.stats.cache_hits.values()))
 """
 
 
-def run_doubling(module, **variables):
-    """Write and run a module that compiles a function, in a process of its own; return the two words that it prints.
+# what the module prints: twice 21, and how often the function was found in the cache
+COMPILED, FROM_THE_CACHE = ["42.0", "0"], ["42.0", "1"]
 
-    They are twice 21, by the function, and how often it was found in the cache: 0 or 1.
-    """
+
+def run_doubling(module, **variables):
+    """Write and run a module that compiles a function, in a process of its own; return the two words that it prints."""
     module.write_text(DOUBLING)
     # always the same time: numba forgets what it has cached of a source with another one
     os.utime(module, (1e9, 1e9))
@@ -40,8 +41,8 @@ def test_where_no_cache_can_be_written_a_function_is_compiled_all_the_same(tmp_p
     home = str(tmp_path / "home")
     # a folder of "" counts as none
     variables = {"HOME": home, "XDG_CACHE_HOME": home, "NUMBA_CACHE_DIR": ""}
-    assert run_doubling(tmp_path / "doubling.py", **variables) == ["42.0", "0"]
-    assert not list(tmp_path.rglob("*.nbi"))
+    assert run_doubling(tmp_path / "doubling.py", **variables) == COMPILED
+    assert not list(tmp_path.rglob("*.nbi"))  # numba's index of a cache
 
 
 def first_half(content):
@@ -58,14 +59,14 @@ def zeros(content):
 def test_a_broken_cache_is_replaced(spoil, ending, tmp_path):
     cache = tmp_path / "cache"
     variables = {"NUMBA_CACHE_DIR": str(cache)}
-    assert run_doubling(tmp_path / "doubling.py", **variables) == ["42.0", "0"]
-    assert run_doubling(tmp_path / "doubling.py", **variables) == ["42.0", "1"]
+    assert run_doubling(tmp_path / "doubling.py", **variables) == COMPILED
+    assert run_doubling(tmp_path / "doubling.py", **variables) == FROM_THE_CACHE
     files = list(cache.rglob(f"*{ending}"))
     assert files
     for file in files:
         file.write_bytes(spoil(file.read_bytes()))
-    assert run_doubling(tmp_path / "doubling.py", **variables) == ["42.0", "0"]
-    assert run_doubling(tmp_path / "doubling.py", **variables) == ["42.0", "1"]
+    assert run_doubling(tmp_path / "doubling.py", **variables) == COMPILED
+    assert run_doubling(tmp_path / "doubling.py", **variables) == FROM_THE_CACHE
 
 
 def test_an_error_of_a_function_is_raised_where_it_is_defined():

@@ -21,17 +21,23 @@ TOLERANCES = {"rtol": RTOL, "atol": ATOL}
 SMALL = 1e-4
 
 
-# a field writes its slope at a state; `data` and `shape` are a member's numbers
+# a field writes its slope at a state into `slope`; `data` are numbers of one member, `shape` whole numbers of them all
 
 
 @compiled(FIELD)
 def pendulum(state, data, shape, slope):
-    slope[0], slope[1] = state[1], -np.sin(state[0]) - data[0] * state[1]
+    angle, velocity, friction = state[0], state[1], data[0]
+    slope[0], slope[1] = velocity, -np.sin(angle) - friction * velocity
 
 
 @compiled(FIELD)
 def power(state, data, shape, slope):
-    slope[:] = data[0] * state ** shape[0]
+    rate, degree = data[0], shape[0]
+    slope[:] = rate * state**degree
+
+
+LINEAR, QUADRATIC = (1,), (2,)  # shapes for `power`: the degree
+DECAY = [-1.0]  # data for `power`: a rate; from 1 on a linear flow is exp(-time)
 
 
 @compiled(FIELD)
@@ -53,7 +59,7 @@ def starts(members: int) -> np.ndarray:
     return np.random.default_rng(5).uniform(-2.0, 2.0, size=(members, 2))
 
 
-@pytest.mark.parametrize("end", [0.7, 20.0])
+@pytest.mark.parametrize("end", [0.7, 20.0])  # four steps, and sixty
 @pytest.mark.parametrize("start", starts(4))
 def test_its_steps_and_their_end_are_scipys(start, end):
     found = flow(pendulum, [FRICTION], (), start, np.array([0.0, end]), land=True, **TOLERANCES)
@@ -64,16 +70,17 @@ def test_its_steps_and_their_end_are_scipys(start, end):
         steps += 1
     assert found.steps == steps
     assert found.evaluations == theirs.nfev
-    # a step sums slopes below 2, with weights up to 6, over a third of a unit of time: ten roundings; another choice of
-    # steps would differ by 1e-12 in four steps, by 1e-11 in sixty
+    # a step sums slopes below 2, with weights up to 6, over a third of a unit of time: ten roundings of eps; another
+    # choice of steps would differ by 1e-12 in four steps, by 1e-11 in sixty
     np.testing.assert_allclose(found.final_state, theirs.y, rtol=0, atol=10 * np.finfo(float).eps * steps)
 
 
 def test_a_step_cut_short_to_land_does_not_shorten_the_next():
-    start, times = starts(1)[0], np.array([0.0, 10.0, 20.0])
-    close = np.array([0.0, 10.0, 10.0 + 1e-6, 20.0])
+    start = starts(1)[0]
+    far_apart, two_close_together = np.array([0.0, 10.0, 20.0]), np.array([0.0, 10.0, 10.0 + 1e-6, 20.0])
     undisturbed, cut_short = (
-        flow(pendulum, [FRICTION], (), start, recorded, land=True, **TOLERANCES).steps for recorded in (times, close)
+        flow(pendulum, [FRICTION], (), start, times, land=True, **TOLERANCES).steps
+        for times in (far_apart, two_close_together)
     )
     # the short step is one more, and those after it, which are elsewhere, may be one more; if the next began from 1e-6,
     # growing tenfold it would take six to be what it was
@@ -94,7 +101,7 @@ def test_the_interpolant_is_scipys():
 @pytest.mark.parametrize("rate", [-1.0, 0.0])  # without a rate steps have no error, and grow tenfold
 def test_the_flow_of_a_decay_begins_at_the_first_time_which_may_occur_twice(rate, land):
     times = np.array([1.0, 1.0, 1.01, 2.0, 3.0])
-    found = flow(power, [rate], (1,), np.array([2.0]), times, land=land, **TOLERANCES)
+    found = flow(power, [rate], LINEAR, np.array([2.0]), times, land=land, **TOLERANCES)
     # each step errs by RTOL of the state, and by ATOL, which is less
     tolerance = 2 * RTOL * found.steps
     np.testing.assert_allclose(found.states[:, 0], 2 * np.exp(rate * (times - 1)), rtol=tolerance)
@@ -102,23 +109,25 @@ def test_the_flow_of_a_decay_begins_at_the_first_time_which_may_occur_twice(rate
 
 @pytest.mark.parametrize("land", [True, False])
 def test_the_flow_ends_at_the_last_time(land):
-    assert flow(power, [-1.0], (1,), np.ones(1), TIMES, land=land, **TOLERANCES).final_time == TIMES[-1]
+    assert flow(power, DECAY, LINEAR, np.ones(1), TIMES, land=land, **TOLERANCES).final_time == TIMES[-1]
 
 
-def test_after_the_last_time_it_goes_on_until_the_condition_holds():
-    found = flow(power, [-1.0], (1,), np.ones(1), EARLY, until=small, **TOLERANCES)
+def test_after_the_last_time_a_flow_goes_on_until_the_condition_holds():
+    found = flow(power, DECAY, LINEAR, np.ones(1), EARLY, until=small, **TOLERANCES)
     assert found.final_state[0] < SMALL
     with pytest.raises(DivergenceError, match="ran out of steps") as failure:
-        flow(power, [-1.0], (1,), np.ones(1), EARLY, until=small, max_steps=found.steps - 1, **TOLERANCES)
-    a_step_earlier = float(re.search(r"by time (\S+);", str(failure.value))[1])
-    assert np.exp(-a_step_earlier) >= SMALL
+        flow(power, DECAY, LINEAR, np.ones(1), EARLY, until=small, max_steps=found.steps - 1, **TOLERANCES)
+    time_a_step_earlier = float(re.search(r"by time (\S+);", str(failure.value))[1])
+    assert np.exp(-time_a_step_earlier) >= SMALL
 
 
-def test_where_the_condition_does_not_hold_it_goes_on_to_the_last_time_allowed():
-    found = flow(power, [-1.0], (1,), np.ones(1), EARLY, until=small, last_time=7.0, **TOLERANCES)
-    assert found.final_time == 7.0
-    # each step errs by RTOL of the state, and by ATOL, which is as much or less: 1e-9 of exp(-7)
-    assert found.final_state[0] == pytest.approx(np.exp(-7.0), rel=2 * RTOL * found.steps)
+def test_where_the_condition_does_not_hold_a_flow_goes_on_to_the_last_time_allowed():
+    last_time = 7.0
+    assert np.exp(-last_time) > SMALL  # so that the condition does not hold
+    found = flow(power, DECAY, LINEAR, np.ones(1), EARLY, until=small, last_time=last_time, **TOLERANCES)
+    assert found.final_time == last_time
+    # each step errs by RTOL of the state, which ends at 9e-4, and by ATOL, which is about as much at most: 1e-12
+    assert found.final_state[0] == pytest.approx(np.exp(-last_time), rel=2 * RTOL * found.steps)
 
 
 @pytest.mark.parametrize(
@@ -130,14 +139,16 @@ def test_where_the_condition_does_not_hold_it_goes_on_to_the_last_time_allowed()
     ],
 )
 def test_a_failure_says_when_and_why(rate, degree, max_steps, why):
+    times = np.array([0.0, 2.0])
     with pytest.raises(DivergenceError, match=why):
-        flow(power, [rate], (degree,), np.ones(1), np.array([0.0, 2.0]), max_steps=max_steps, **TOLERANCES)
+        flow(power, data=[rate], shape=(degree,), initial=np.ones(1), times=times, max_steps=max_steps, **TOLERANCES)
 
 
 def test_a_step_that_ends_where_the_field_is_no_number_is_taken_back():
-    found = flow(ends_at_zero, [], (), np.ones(1), np.zeros(1), rtol=1e-6, atol=1e-9, until=small, last_time=1e3)
+    start, times = np.ones(1), np.zeros(1)
+    found = flow(ends_at_zero, [], (), start, times, rtol=1e-6, atol=1e-9, until=small, last_time=1e3)
     assert 0 <= found.final_state[0] < SMALL
-    # the slope is -1: what is left of the state is left of the time
+    # the slope is -1, so that the state is 1 - time
     assert found.final_time == pytest.approx(1.0, abs=SMALL)
 
 
@@ -148,7 +159,7 @@ def test_a_member_of_an_ensemble_is_followed_as_it_would_be_alone(land):
     found = flows(pendulum, frictions[:, None], (), initial, TIMES, **settings)
     assert len(set(found.steps)) > 1  # members differ, so that one's steps would show in another's
     for member in range(7):
-        alone = flow(pendulum, frictions[member : member + 1], (), initial[member], TIMES, **settings)
+        alone = flow(pendulum, [frictions[member]], (), initial[member], TIMES, **settings)
         np.testing.assert_array_equal(found.states[member], alone.states, err_msg=f"{member=}")
         np.testing.assert_array_equal(found.final_states[member], alone.final_state, err_msg=f"{member=}")
         assert found.final_times[member] == alone.final_time, member
@@ -166,8 +177,9 @@ def test_the_order_of_initial_states_in_memory_does_not_matter():
 
 @pytest.fixture(scope="module")
 def first_fails():
-    """Return flows of two members, of which the first diverges at time 1."""
-    return flows(power, np.array([[1.0], [-1.0]]), (2,), np.ones((2, 1)), np.array([0.0, 2.0]), **TOLERANCES)
+    """Return flows of two members from 1, recorded at times 0 and 2, of which the first diverges at time 1."""
+    rates, times = np.array([[1.0], [-1.0]]), np.array([0.0, 2.0])
+    return flows(power, rates, QUADRATIC, np.ones((2, 1)), times, **TOLERANCES)
 
 
 def test_a_member_that_fails_says_why(first_fails):

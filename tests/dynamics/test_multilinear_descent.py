@@ -7,7 +7,7 @@ from learning_dynamics.dynamics import multilinear_descent
 from learning_dynamics.dynamics.multilinear_descent import descend
 from learning_dynamics.errors import DivergenceError
 
-X = np.array([[1.0, 2.0, 0.5], [0.0, -3.0, 1.0]])
+X = np.array([[1.0, 2.0, 0.5], [0.0, -3.0, 1.0]])  # two samples of three inputs
 Y = np.array([1.0, -1.0])
 
 
@@ -28,9 +28,9 @@ def contract(tensors, layers, kept=None):
     return np.einsum(f"{subscripts}->{result}", tensors, *(layers[place] for place in places))
 
 
-def by_hand(tensors, labels, state, loss, step, steps):
+def by_hand(tensors, labels, state, *, loss, step, steps):
     """Return the state, all layers in one vector, after so many steps of gradient descent on the loss."""
-    ends = np.cumsum(tensors.shape[1:])[:-1]
+    ends = np.cumsum(tensors.shape[1:])[:-1]  # of all layers but the last, in that vector
     for _ in range(steps):
         layers = np.split(state, ends)
         f = contract(tensors, layers)
@@ -41,39 +41,42 @@ def by_hand(tensors, labels, state, loss, step, steps):
 
 
 STEP = 1e-3
-RECORDS = np.array([0, 20, 50])
+RECORDS = np.array([0, 20, 50])  # numbers of steps
 
 
 @pytest.mark.parametrize("loss", ["squared", "exponential"])
 @pytest.mark.parametrize("lengths", [(3, 3), (6, 2), (2, 4, 3)])
 def test_descent_takes_the_steps_of_numpy(lengths, loss):
-    tensors = np.random.default_rng(1).standard_normal((2, *lengths))
-    start = 0.5 * np.random.default_rng(0).standard_normal((2, sum(lengths)))
-    descent = descend(tensors, Y, start, loss=loss, step=STEP, steps=RECORDS[-1], records=RECORDS)
-    np.testing.assert_array_equal(descent.states[:, 0], start)
-    np.testing.assert_array_equal(descent.states[:, 2], descent.final_states)
-    for run in range(2):
+    tensors = np.random.default_rng(1).standard_normal((len(Y), *lengths))
+    starts = 0.5 * np.random.default_rng(0).standard_normal((2, sum(lengths)))  # shape (runs, parameters)
+    descent = descend(tensors, Y, starts, loss=loss, step=STEP, steps=RECORDS[-1], records=RECORDS)
+    # states have shape (runs, records, parameters)
+    np.testing.assert_array_equal(descent.states[:, 0], starts)
+    np.testing.assert_array_equal(descent.states[:, -1], descent.final_states)
+    # each of the steps rounds numbers of order one
+    rounding = RECORDS[-1] * np.finfo(float).eps
+    for run, start in enumerate(starts):
         for record, steps in enumerate(RECORDS):
-            expected = by_hand(tensors, Y, start[run], loss, STEP, steps)
+            expected = by_hand(tensors, Y, start, loss=loss, step=STEP, steps=steps)
             where = f"run {run} after {steps} steps"
-            # each of the steps rounds numbers of order one
-            rounding = RECORDS[-1] * np.finfo(float).eps
             np.testing.assert_allclose(descent.states[run, record], expected, rtol=0, atol=rounding, err_msg=where)
 
 
-TOLERANCE = 1e-9
+START = np.full(6, 0.7)  # both layers of a network with three inputs
+LARGER_STEP = 0.01
+TOLERANCE = 1e-9  # of the error f - y, the derivative of the loss by an output
 MOST_STEPS = 10**6
 every_order = pytest.mark.parametrize("order", [[0, 1], [1, 0]], ids=["slower sample first", "slower sample last"])
 
 
-def descent_to_tolerance(order, start):
-    """Return a descent on two samples in this order, recorded after ten steps and after the most."""
+def descent_to_tolerance(order):
+    """Return a descent from START on two samples in this order, recorded after ten steps and after the most."""
     return descend(
-        diagonal_tensors(2)[order],
+        diagonal_tensors(depth=2)[order],
         Y[order],
-        start[None],
+        START[None],
         loss="squared",
-        step=0.01,
+        step=LARGER_STEP,
         steps=MOST_STEPS,
         records=np.array([10, MOST_STEPS]),
         tolerance=TOLERANCE,
@@ -82,25 +85,28 @@ def descent_to_tolerance(order, start):
 
 @every_order
 def test_descent_stops_at_the_first_step_with_all_errors_within_the_tolerance(order):
-    start = np.full(6, 0.7)
-    descent = descent_to_tolerance(order, start)
-    a_step_earlier = by_hand(diagonal_tensors(2)[order], Y[order], start, "squared", 0.01, descent.steps[0] - 1)
-    errors = []
-    for state in (descent.final_states[0], a_step_earlier):
+    descent = descent_to_tolerance(order)
+    (last_state,), (steps,) = descent.final_states, descent.steps
+    state_a_step_earlier = by_hand(
+        diagonal_tensors(depth=2)[order], Y[order], START, loss="squared", step=LARGER_STEP, steps=steps - 1
+    )
+
+    def largest_error(state):
         first_layer, second_layer = np.split(state, 2)
-        errors.append(np.abs(X[order] @ (first_layer * second_layer) - Y[order]).max())
-    error_at_the_end, error_a_step_earlier = errors
-    assert error_at_the_end <= TOLERANCE
-    assert error_a_step_earlier > TOLERANCE
+        return np.abs(X @ (first_layer * second_layer) - Y).max()
+
+    assert largest_error(last_state) <= TOLERANCE
+    assert largest_error(state_a_step_earlier) > TOLERANCE
 
 
 @every_order
 def test_records_after_the_descent_has_stopped_have_its_last_state(order):
-    descent = descent_to_tolerance(order, np.full(6, 0.7))
-    after_ten_steps, after_all = descent.states[0]
-    assert descent.steps[0] < MOST_STEPS
-    assert (after_ten_steps != after_all).all()
-    np.testing.assert_array_equal(after_all, descent.final_states[0])
+    descent = descent_to_tolerance(order)
+    (last_state,), (steps,) = descent.final_states, descent.steps
+    assert steps < MOST_STEPS
+    after_ten_steps, after_most_steps = descent.states[0]
+    assert (after_ten_steps != after_most_steps).all()
+    np.testing.assert_array_equal(after_most_steps, last_state)
 
 
 @pytest.mark.parametrize("steps", [20, 21])
@@ -112,9 +118,15 @@ def test_steps_in_portions_are_those_of_one_go(monkeypatch, steps, tolerance):
     """
 
     def go():
-        start, records = np.full((2, 6), 0.7), np.array([0, 5, 7, 20])
         return descend(
-            diagonal_tensors(2), Y, start, loss="squared", step=1e-2, steps=steps, records=records, tolerance=tolerance
+            diagonal_tensors(depth=2),
+            Y,
+            np.stack([START, START]),
+            loss="squared",
+            step=LARGER_STEP,
+            steps=steps,
+            records=np.array([0, 5, 7, 20]),
+            tolerance=tolerance,
         )
 
     at_once = go()
@@ -126,5 +138,6 @@ def test_steps_in_portions_are_those_of_one_go(monkeypatch, steps, tolerance):
 
 
 def test_divergence_is_an_error_that_suggests_smaller_steps():
-    with pytest.raises(DivergenceError, match="smaller steps"):
-        descend(diagonal_tensors(3), Y, np.full((1, 9), 5.0), loss="squared", step=1.0, steps=1000)
+    far_away = np.full((1, 9), 5.0)  # one run of three layers for three inputs
+    with pytest.raises(DivergenceError, match=r"diverged at step size 1 \(run 0\); take smaller steps"):
+        descend(diagonal_tensors(depth=3), Y, far_away, loss="squared", step=1.0, steps=1000)

@@ -25,6 +25,7 @@ RECIPE = training.Recipe(
 )
 RECORDED_EPOCHS = np.array([1, 3, 6])
 FIRST_EPOCH = np.array([1])
+SEED = 5
 ALWAYS = 1e9  # share of the time that resume points may take: one after every epoch
 
 
@@ -49,14 +50,16 @@ class Classifier(torch.nn.Module):
 
 
 def network() -> Classifier:
-    with training.seeded(5, "initialisation", 0):
+    """Return an untrained classifier, the same each time."""
+    with training.seeded(SEED, "initialisation", 0):
         return Classifier()
 
 
 def states_of_training(
     recipe: training.Recipe = RECIPE, recorded_epochs: np.ndarray = RECORDED_EPOCHS, **options: Any
 ) -> dict[int, training.State]:
-    return training.train(network(), *problem(), recipe, recorded_epochs, **{"seed": 5, **options})
+    """Train the classifier on the problem; return, by recorded epoch, its parameters and statistics by name."""
+    return training.train(network(), *problem(), recipe, recorded_epochs, **{"seed": SEED, **options})
 
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
@@ -64,7 +67,7 @@ needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GP
 
 def states_of_training_on_gpu(recipe: training.Recipe, **options: Any) -> dict[int, training.State]:
     images, labels = (tensor.cuda() for tensor in problem())
-    return training.train(network().cuda(), images, labels, recipe, RECORDED_EPOCHS, seed=5, **options)
+    return training.train(network().cuda(), images, labels, recipe, RECORDED_EPOCHS, seed=SEED, **options)
 
 
 def assert_same(states: dict[int, training.State], expected: dict[int, training.State]) -> None:
@@ -82,7 +85,7 @@ class KilledError(Exception):
 
 
 def count_epochs(patch, *, killed_in=None):
-    """Return a list that grows with each epoch trained from now on; number `killed_in` ends before it is saved."""
+    """Return a list that grows with each epoch trained from now on; number `killed_in` of them is never saved."""
     whole_epoch = training.one_epoch
     trained = []
 
@@ -90,7 +93,7 @@ def count_epochs(patch, *, killed_in=None):
         loss = whole_epoch(*arguments)
         trained.append(loss)
         if len(trained) == killed_in:
-            raise KilledError
+            raise KilledError  # before the epoch is saved
         return loss
 
     patch.setattr(training, "one_epoch", epoch)
@@ -100,14 +103,14 @@ def count_epochs(patch, *, killed_in=None):
 def test_a_training_that_is_killed_twice_ends_as_an_undisturbed_one(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "SHARE", ALWAYS)
     undisturbed = states_of_training()
-    for number in (2, 3):
+    for killed_in in (2, 3):
         with monkeypatch.context() as patch:
-            count_epochs(patch, killed_in=number)
+            count_epochs(patch, killed_in=killed_in)
             with pytest.raises(KilledError):
                 states_of_training(resume=tmp_path)
     trained = count_epochs(monkeypatch)
     assert_same(states_of_training(resume=tmp_path), undisturbed)
-    # a training from the start would end the same; the first attempt saved one epoch, the second two
+    # a training from the start would end the same; but the first attempt saved one epoch, the second two more
     assert len(trained) == RECIPE.epochs - 1 - 2
 
 
@@ -166,7 +169,8 @@ def test_on_a_slow_disk_saves_are_ten_minutes_apart(tmp_path, monkeypatch):
 def test_the_last_epoch_is_saved_in_any_case(tmp_path, monkeypatch):
     clock = Clock(monkeypatch, epoch=5.0, save=60.0)
     clock.train_350_epochs(tmp_path)
-    assert clock.saved_at[-1] == clock.now  # else a stop while the next member is trained would repeat these epochs
+    # else a training that stops while the next member is trained would repeat the epochs after the last save
+    assert clock.saved_at[-1] == clock.now
 
 
 def test_a_training_whose_time_is_over_stops_at_a_resume_point(tmp_path, monkeypatch):
@@ -177,8 +181,8 @@ def test_a_training_whose_time_is_over_stops_at_a_resume_point(tmp_path, monkeyp
         monkeypatch.setattr(progress, "_ends", clock.now + seconds)
         return states_of_training(resume=tmp_path)
 
-    # it stops where less is left than twice the longest epoch, with a save before it, and a save: after the first epoch
-    # it needs 20 s, as no save has been timed, and has 25 s; after the second it needs more than 22 s and has 14 s
+    # it stops where less is left than twice the longest epoch, with the save before it, and twice a save: after the
+    # first epoch it needs 20 s, as no save has been timed, and has 25 s; after the second more than 22 s, and has 14 s
     for reached in (2, 4):
         with pytest.raises(UnfinishedError, match=f"^{reached} of 6 epochs are trained"):
             train_for(35.0)
@@ -187,7 +191,7 @@ def test_a_training_whose_time_is_over_stops_at_a_resume_point(tmp_path, monkeyp
 
 def test_a_training_without_a_folder_has_no_limit_of_time(monkeypatch):
     undisturbed = states_of_training()
-    monkeypatch.setattr(progress, "_ends", -np.inf)
+    monkeypatch.setattr(progress, "_ends", -np.inf)  # the time was over long ago
     assert_same(states_of_training(), undisturbed)
 
 
@@ -200,19 +204,19 @@ def test_each_save_adds_the_states_recorded_since_the_last_and_a_load_returns_al
     net = network()
     optimiser = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
     point = training.ResumePoint(tmp_path)
-    for states, added_files, epoch in (
-        (states_of_epochs(1, 3), ["epoch-1.npz", "epoch-3.npz"], 4),
-        (states_of_epochs(1, 3, 6), ["epoch-6.npz"], 7),
-        (states_of_epochs(1, 3, 6), [], 8),
+    for epoch, states, added_files in (
+        (4, states_of_epochs(1, 3), ["epoch-1.npz", "epoch-3.npz"]),
+        (7, states_of_epochs(1, 3, 6), ["epoch-6.npz"]),
+        (8, states_of_epochs(1, 3, 6), []),
     ):
         for file in tmp_path.glob("epoch-*.npz"):
             os.utime(file, (0, 0))  # so that a file that is written again shows
         point.save(net, optimiser, states, epoch)
         written = sorted(file.name for file in tmp_path.glob("epoch-*.npz") if file.stat().st_mtime > 0)
         assert written == added_files, epoch
-        found, reached = training.ResumePoint(tmp_path).load(net, optimiser)
-        assert reached == epoch
-        assert_same(found, states)
+        loaded_states, loaded_epoch = training.ResumePoint(tmp_path).load(net, optimiser)
+        assert loaded_epoch == epoch
+        assert_same(loaded_states, states)
 
 
 def torn_savez(stream, **_states):
@@ -236,14 +240,14 @@ def test_a_save_that_is_torn_leaves_the_previous_resume_point(library, name, tor
     net = network()
     optimiser = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
     point = training.ResumePoint(tmp_path)
-    point.save(net, optimiser, states_of_epochs(1, 3, 6), 8)
+    point.save(net, optimiser, states_of_epochs(1, 3, 6), epoch=8)
     with monkeypatch.context() as patch:
         patch.setattr(library, name, torn)
         with pytest.raises(KilledError):
-            point.save(net, optimiser, states_of_epochs(1, 3, 6, 9), 9)
-    found, reached = training.ResumePoint(tmp_path).load(net, optimiser)
-    assert reached == 8
-    assert_same(found, states_of_epochs(1, 3, 6))
+            point.save(net, optimiser, states_of_epochs(1, 3, 6, 9), epoch=9)
+    loaded_states, loaded_epoch = training.ResumePoint(tmp_path).load(net, optimiser)
+    assert loaded_epoch == 8
+    assert_same(loaded_states, states_of_epochs(1, 3, 6))
 
 
 # -- recipes and batches -----------------------------------------------------------------------------------------------
@@ -265,20 +269,22 @@ def test_dropping_the_only_batch_is_refused():
 def test_a_batch_that_is_left_out_moves_neither_parameters_nor_running_averages(monkeypatch):
     images, labels = problem()
     recipe = replace(RECIPE, batch=20, epochs=1, drop_last=True)
-    batches, trained_on = training.batches, []
+    whole_batches = training.batches
+    trained_on = []  # the indices of images
 
     def noted_batches(order, size, *, drop_last):
-        trained_on.extend(torch.cat(batches(order, size, drop_last=drop_last)).tolist())
-        return batches(order, size, drop_last=drop_last)
+        batches = whole_batches(order, size, drop_last=drop_last)
+        trained_on.extend(torch.cat(batches).tolist())
+        return batches
 
     with monkeypatch.context() as patch:
         patch.setattr(training, "batches", noted_batches)
-        expected = training.train(network(), images, labels, recipe, FIRST_EPOCH, seed=5)
-    left_out = sorted(set(range(30)) - set(trained_on))
-    assert len(left_out) == 30 - recipe.batch
+        expected = training.train(network(), images, labels, recipe, FIRST_EPOCH, seed=SEED)
+    left_out = sorted(set(range(len(images))) - set(trained_on))
+    assert len(left_out) == len(images) - recipe.batch
     altered = images.clone()
     altered[left_out] = 1e3
-    assert_same(training.train(network(), altered, labels, recipe, FIRST_EPOCH, seed=5), expected)
+    assert_same(training.train(network(), altered, labels, recipe, FIRST_EPOCH, seed=SEED), expected)
 
 
 @pytest.mark.parametrize("field", ["loss", "precision", "execution", "diverged"])
@@ -401,8 +407,8 @@ def test_recorded_steps_resume_where_they_were_interrupted(tmp_path, monkeypatch
     assert len(trained) == RECIPE.epochs - 3  # the fourth epoch of the first attempt was not saved
 
 
-def test_without_a_gpu_graphs_warn_and_steps_are_eager():
-    with pytest.warns(UserWarning, match="graphs needs a GPU"):
+def test_without_a_gpu_the_execution_by_graphs_is_eager_and_a_warning_says_so():
+    with pytest.warns(UserWarning, match="execution: graphs needs a GPU; this one trains operation by operation"):
         found = states_of_training(replace(RECIPE, execution="graphs"))
     assert_same(found, states_of_training())
 
@@ -413,14 +419,14 @@ def test_without_a_gpu_graphs_warn_and_steps_are_eager():
 def test_other_members_and_other_seeds_are_trained_on_other_batches():
     first, other_member, other_seed = (
         states_of_training(seed=seed, member=member)[RECIPE.epochs]["classifier.weight"]
-        for seed, member in ((5, 0), (5, 1), (6, 0))
+        for seed, member in ((SEED, 0), (SEED, 1), (SEED + 1, 0))
     )
     assert not np.allclose(first, other_member)
     assert not np.allclose(first, other_seed)
 
 
-def test_the_learning_rate_drops_to_a_tenth_after_one_and_two_thirds_of_the_epochs():
-    recipe = replace(RECIPE, learning_rate=0.1, epochs=350)  # thirds end at 116.7 and 233.3
+def test_the_learning_rate_drops_to_a_tenth_after_a_third_of_the_epochs_and_again_after_two_thirds():
+    recipe = replace(RECIPE, learning_rate=0.1, epochs=350)  # thirds end at 116.7 and 233.3, so with epochs 117 and 233
     rates = [recipe.rate(epoch) for epoch in (117, 118, 233, 234, 350)]
     np.testing.assert_allclose(rates, [0.1, 0.01, 0.01, 0.001, 0.001])
 
@@ -430,7 +436,7 @@ def test_measured_epochs_are_evenly_spaced_on_a_logarithmic_axis_without_repeats
     epochs = training.measured_epochs(last, count)
     assert (epochs[0], epochs[-1]) == (1, last)
     assert (np.diff(epochs) >= 1).all()
-    # an epoch is the factor times the previous one, and either is rounded by a half at most
+    # before rounding, by a half at most, an epoch is the factor times the previous one
     factor = last ** (1 / (count - 1))
     np.testing.assert_allclose(epochs[1:], factor * epochs[:-1], rtol=0, atol=(factor + 1) / 2)
 
@@ -442,7 +448,7 @@ def test_measured_epochs_are_evenly_spaced_on_a_logarithmic_axis_without_repeats
 def test_divergence_names_the_epoch_and_its_rate(loss, monkeypatch):
     losses = iter([0.5, 0.5, loss])
     monkeypatch.setattr(training, "one_epoch", lambda *_: next(losses))
-    # of six epochs the third, which is not recorded, is the first at a tenth of 0.05
+    # of the six epochs of RECIPE the third, which is not recorded, is the first at a tenth of 0.05
     with pytest.raises(DivergenceError, match=rf"epoch 3: the loss is {loss} at learning rate 0\.005 "):
         states_of_training(recorded_epochs=FIRST_EPOCH)
 
@@ -457,7 +463,7 @@ def test_a_running_average_that_is_infinite_is_divergence_though_the_loss_is_fin
     net = network()
     net.body[1].running_var.fill_(float("inf"))  # of no effect on the loss in training
     with pytest.raises(DivergenceError, match=r"diverged in epoch 1: the loss is 0\.\d"):
-        training.train(net, *problem(), RECIPE, FIRST_EPOCH, seed=5)
+        training.train(net, *problem(), RECIPE, FIRST_EPOCH, seed=SEED)
 
 
 # -- the loss and its arithmetic ---------------------------------------------------------------------------------------
@@ -469,21 +475,24 @@ def test_the_squared_loss_is_half_the_sum_over_classes_averaged_over_images():
     net = network()
     outputs = net.train()(images).detach()
     bias = net.classifier.bias.detach().clone()
-    gradient = (outputs - torch.nn.functional.one_hot(labels, 3)).mean(dim=0) + 0.1 * bias
+    rate, decay = 0.01, 0.1
+    gradient = (outputs - torch.nn.functional.one_hot(labels, 3)).mean(dim=0) + decay * bias
     recipe = training.Recipe(
-        loss="mse", learning_rate=0.01, momentum=0.0, weight_decay=0.1, batch=30, epochs=1, drops=()
+        loss="mse", learning_rate=rate, momentum=0.0, weight_decay=decay, batch=len(images), epochs=1, drops=()
     )
-    state = training.train(net, images, labels, recipe, FIRST_EPOCH, seed=5)[1]
+    (state,) = training.train(net, images, labels, recipe, FIRST_EPOCH, seed=SEED).values()
     # a bias below 1/2 is rounded by eps / 8, a mean of 30 outputs below 1 by 15 eps, a hundredth of which counts:
     # 2 (1/8 + 15/100) eps for both sides
-    np.testing.assert_allclose(state["classifier.bias"], bias - 0.01 * gradient, rtol=0, atol=np.finfo(np.float32).eps)
+    np.testing.assert_allclose(state["classifier.bias"], bias - rate * gradient, rtol=0, atol=np.finfo(np.float32).eps)
 
 
 def test_bfloat16_rounds_the_forward_pass_and_parameters_stay_float32():
-    net, outputs = network(), []
-    net.classifier.register_forward_hook(lambda _layer, _inputs, output: outputs.append(output.dtype))
-    state = training.train(net, *problem(), replace(RECIPE, precision="bfloat16"), FIRST_EPOCH, seed=5)[1]
-    assert set(outputs) == {torch.bfloat16}
+    net = network()
+    types_of_outputs = set()
+    net.classifier.register_forward_hook(lambda _layer, _inputs, output: types_of_outputs.add(output.dtype))
+    recipe = replace(RECIPE, precision="bfloat16")
+    (state,) = training.train(net, *problem(), recipe, FIRST_EPOCH, seed=SEED).values()
+    assert types_of_outputs == {torch.bfloat16}
     assert state["classifier.weight"].dtype == np.float32
 
 
@@ -505,7 +514,7 @@ def test_draws_of_two_threads_that_take_turns_are_those_of_each_alone():
 
     def draws(member, wait_for_turn=lambda: None):
         arrays = []
-        with training.seeded(5, "initialisation", member):
+        with training.seeded(SEED, "initialisation", member):
             for _ in range(3):
                 wait_for_turn()
                 layer = torch.nn.Linear(20, 3)
@@ -527,7 +536,7 @@ def test_seeded_draws_leave_the_generator_of_the_process_as_it_is():
 
 def test_seeded_draws_are_those_of_torchs_own_generator():
     # 63 of the 64 bits of its seed, as `seeded` takes them
-    seed = seed_sequence(5, "initialisation", 0).generate_state(1, np.uint64)[0] >> 1
+    seed = seed_sequence(SEED, "initialisation", 0).generate_state(1, np.uint64)[0] >> 1
     with torch.random.fork_rng():
         torch.manual_seed(int(seed))
         expected = Classifier().state_dict()
@@ -536,7 +545,7 @@ def test_seeded_draws_are_those_of_torchs_own_generator():
 
 
 def test_an_operation_that_cannot_draw_from_a_seeded_generator_is_refused():
-    with training.seeded(5, "dropout", 0), pytest.raises(RuntimeError, match="native_dropout"):
+    with training.seeded(SEED, "dropout", 0), pytest.raises(RuntimeError, match="native_dropout"):
         torch.native_dropout(torch.ones(5), 0.5, True)
 
 
@@ -576,11 +585,11 @@ def are_products_rounded():
 def test_threads_of_other_arithmetic_wait_for_each_other():
     with ThreadPoolExecutor(1) as thread:
         with training.arithmetic():
-            later = thread.submit(are_products_rounded)
+            waiting = thread.submit(are_products_rounded)
             with pytest.raises(TimeoutError):
-                later.result(timeout=0.1)
+                waiting.result(timeout=0.1)  # it takes microseconds if it does not wait
             assert not torch.backends.cuda.matmul.allow_tf32
-        assert later.result(timeout=10)
+        assert waiting.result(timeout=10)
 
 
 def test_one_thread_cannot_open_arithmetic_of_one_kind_within_another():
@@ -588,8 +597,8 @@ def test_one_thread_cannot_open_arithmetic_of_one_kind_within_another():
         are_products_rounded()
 
 
-def test_a_process_holds_one_place_and_another_process_takes_the_next(tmp_path):
-    names = ("first", "second")
+def test_a_process_holds_one_gpu_and_another_process_takes_the_next(tmp_path):
+    names = ("first GPU", "second GPU")
     assert [training.free_place(names, str(tmp_path)) for _ in range(2)] == [0, 0]
     command = (
         f"from learning_dynamics.dynamics.training import free_place; print(free_place({names}, {str(tmp_path)!r}))"
@@ -597,4 +606,4 @@ def test_a_process_holds_one_place_and_another_process_takes_the_next(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     ended = subprocess.run([sys.executable, "-c", command], env=environment, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout == "1\n"
+    assert ended.stdout == "1\n"  # the index of the second

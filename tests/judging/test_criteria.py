@@ -74,18 +74,24 @@ def test_where_another_draw_than_the_one_shown_is_outermost_its_value_is_reporte
     assert interval.endswith(f"of 2; each draw has its own bound, and {outermost}")
 
 
-LONG = np.array([1.234567, 1.3456789, np.pi])  # numbers of many digits, which do not repeat by chance
+# numbers of many digits, which do not repeat by chance
+MANY_DIGITS = np.array([1.234567, 1.3456789, np.pi])
+FIRST_AND_LAST_ALIKE = MANY_DIGITS[[0, 1, 0]]
 
 
 @pytest.mark.parametrize(
     ("numbers", "different"),
     [
-        pytest.param(LONG, 3, id="that differ count each"),
-        pytest.param(LONG[[0, 1, 0]] * (1 + 1e-11 * np.arange(3)), 2, id="that agree in ten digits count once"),
-        pytest.param(1e-6 * LONG[[0, 1, 0]], 2, id="small ones that agree count once"),
-        pytest.param(np.stack([LONG, LONG * (1 + 1e-10)]), 1, id="of three numbers, all of which agree, count once"),
+        pytest.param(MANY_DIGITS, 3, id="that differ count each"),
+        pytest.param(FIRST_AND_LAST_ALIKE * [1, 1, 1 + 2e-11], 2, id="that agree in ten digits count once"),
+        pytest.param(1e-6 * FIRST_AND_LAST_ALIKE, 2, id="small ones that agree count once"),
         pytest.param(
-            np.stack([LONG, LONG * [1, 1, 1 + 1e-8]]), 2, id="of three numbers, one of which differs, count each"
+            np.stack([MANY_DIGITS, MANY_DIGITS * (1 + 1e-10)]), 1, id="of three numbers, all of which agree, count once"
+        ),
+        pytest.param(
+            np.stack([MANY_DIGITS, MANY_DIGITS * [1, 1, 1 + 1e-8]]),
+            2,
+            id="of three numbers, one of which differs, count each",
         ),
         pytest.param([2.0, 2.0, 2.0], 3, id="ranks may repeat"),
         pytest.param([2.3e-16, 2.3e-16], 2, id="rounding errors may repeat"),
@@ -96,21 +102,22 @@ def test_only_draws_that_agree_in_many_digits_count_once(numbers, different):
 
 
 def test_repeated_numbers_are_reported():
-    assert every_draw("x", LONG[[0, 1, 0]], at_most=9.0).interval.endswith("of 3, with 2 different numbers")
-    assert mean(LONG[[0, 1, 0]]).how == "mean (t); 2 of the 3 numbers differ"
+    assert every_draw("x", FIRST_AND_LAST_ALIKE, at_most=9.0).interval.endswith("of 3, with 2 different numbers")
+    assert mean(FIRST_AND_LAST_ALIKE).how == "mean (t); 2 of the 3 numbers differ"
 
 
-REPEATED = LONG[[0, 0, 0]] * (1 + 1e-12 * np.array([1, 3, -2]))  # one number but for rounding
+ONE_NUMBER = MANY_DIGITS[0]
+REPEATED = ONE_NUMBER * (1 + 1e-12 * np.array([1, 3, -2]))  # of three draws, alike but for rounding
 
 
 def test_draws_that_all_have_one_number_are_reported():
     """Measured and predicted numbers are those of one draw, but for rounding, in which their errors differ."""
-    check = equal_on_every_draw("x", REPEATED, LONG[[0, 0, 0]], tolerance=1e-9)
+    check = equal_on_every_draw("x", REPEATED, [ONE_NUMBER] * 3, tolerance=1e-9)
     assert check.interval == "the draw nearest its bound, of 3, all with one number"
 
 
 def test_draws_of_which_one_constant_is_predicted_may_have_one_number():
-    assert equal_on_every_draw("x", REPEATED, LONG[0], tolerance=1e-9).interval == "the draw nearest its bound, of 3"
+    assert equal_on_every_draw("x", REPEATED, ONE_NUMBER, tolerance=1e-9).interval == "the draw nearest its bound, of 3"
 
 
 @pytest.mark.parametrize(
@@ -161,7 +168,7 @@ def test_a_share_of_no_draws_is_undecided():
 
 
 def test_the_error_of_a_draw_is_its_largest_relative_to_its_largest_measured_number():
-    measured = np.array([[1.0, 100.0], [2.0, 1.0]])
+    measured = np.array([[1.0, 100.0], [2.0, 1.0]])  # two numbers of each of two draws
     errors = np.array([[0.0, 1.0], [0.1, 0.0]])  # the first draw's is 0.01 of 100, the second's 0.05 of 2
     check = equal_on_every_draw("x", measured, measured + errors, tolerance=0.02)
     assert check.value == pytest.approx(0.05)
@@ -205,7 +212,7 @@ def test_a_prediction_that_is_not_the_bound_is_shown():
 
 @given(value=st.floats(-10, 10), bound=st.floats(-10, 10), half=st.floats(0, 1))
 def test_a_bound_inside_the_interval_is_undecided_and_one_outside_decides(value, bound, half):
-    found = estimate(value, lower=value - half, upper=value + half)
+    found = estimate(value, lower=value - half, upper=value + half, draws=20)
     below, above = at_most("x", found, bound), at_least("x", found, bound)
     if found.lower < bound < found.upper:
         assert below.state == above.state == "undecided"
@@ -218,18 +225,18 @@ def test_a_bound_inside_the_interval_is_undecided_and_one_outside_decides(value,
 
 
 def test_a_bound_that_is_nearer_by_far_than_the_interval_is_wide_is_undecided():
-    assert at_most("x", estimate(0.0, lower=-1.0, upper=1.0), 1e-200).state == "undecided"
+    assert at_most("x", estimate(0.0, lower=-1.0, upper=1.0, draws=20), 1e-200).state == "undecided"
 
 
 def test_a_bound_at_the_end_of_the_interval_holds_on_the_intervals_side_alone():
-    found = estimate(1.0, lower=0.5, upper=1.5)
+    found = estimate(1.0, lower=0.5, upper=1.5, draws=20)
     assert at_most("x", found, 1.5).state == at_least("x", found, 0.5).state == "holds"
     assert at_most("x", found, 0.5).state == at_least("x", found, 1.5).state == "undecided"
 
 
 @given(value=st.floats(-10, 10), predicted=st.floats(-10, 10), tolerance=st.floats(1e-6, 1), half=st.floats(0, 1))
 def test_equal_holds_exactly_within_interval_and_tolerance(value, predicted, tolerance, half):
-    found = estimate(value, lower=value - half, upper=value + half)
+    found = estimate(value, lower=value - half, upper=value + half, draws=20)
     within = found.lower - tolerance <= predicted <= found.upper + tolerance
     assert equal("x", found, predicted, tolerance=tolerance).state == ("holds" if within else "fails")
 
@@ -255,12 +262,13 @@ def equal_within_a_tenth(name, measured, predicted):
     return equal(name, measured, predicted, tolerance=0.1)
 
 
-@pytest.mark.parametrize("of", [mean, median])
-@pytest.mark.parametrize("check", [at_most, at_least, equal_within_a_tenth])
-def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of):
-    found = check("x", of([0.0, np.nan, 0.1, np.nan, 0.05]), 0.0)
-    assert (found.state, found.draws, found.draws_for, found.draws_undecided) == ("undecided", 5, 0, 5)
-    assert found.undecided_reason == "2 of 5 draws gave no number"
+@pytest.mark.parametrize("estimate_of", [mean, median])
+@pytest.mark.parametrize("compare", [at_most, at_least, equal_within_a_tenth])
+def test_draws_without_a_number_leave_an_estimate_undecided_and_are_counted(compare, estimate_of):
+    check = compare("x", estimate_of([0.0, np.nan, 0.1, np.nan, 0.05]), 0.0)
+    assert check.state == "undecided"
+    assert (check.draws, check.draws_for, check.draws_undecided) == (5, 0, 5)
+    assert check.undecided_reason == "2 of 5 draws gave no number"
 
 
 @pytest.mark.parametrize(
@@ -302,7 +310,8 @@ def test_a_share_is_undecided_while_its_interval_contains_the_bound(draws_that_h
     assert share_of_draws("x", np.arange(20) < draws_that_hold, at_least=0.5).state == state
 
 
-TRUE_ON_ALL, UNDECIDED = np.ones(40, bool), np.arange(40) < 30  # 30 of 40 draws are undecided
+TRUE_ON_ALL = np.ones(40, bool)
+UNDECIDED = np.arange(40) < 30  # 30 of 40 draws
 
 
 @pytest.mark.parametrize(

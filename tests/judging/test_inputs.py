@@ -190,7 +190,7 @@ def test_one_prediction_for_each_time_is_that_of_all_draws():
 
 
 def test_one_prediction_for_each_draw_is_that_of_all_its_times():
-    # each draw rises by 3 from its first time, and its largest numbers are 4, 8 and 12
+    # each draw rises by 3 from its first time, which is 3/4, 3/8 and 3/12 of its largest number
     check = equal_on_every_draw("x", X, X[:, :1], tolerance=0.5)
     assert (check.draws_for, check.draws_against) == (2, 1)
 
@@ -198,5 +198,5 @@ def test_one_prediction_for_each_draw_is_that_of_all_its_times():
 def test_a_rival_may_replace_the_counts_of_an_estimate():
     with_counts = {"estimate": 0.5, "draws_for": 1, "draws_undecided": 2}
     check = at_least("x", mean(FIRST), -100.0, rivals={"another": with_counts})
-    check_of_the_rival = check.under(["another"], 1.0)
+    check_of_the_rival = check.under(["another"], factor=1.0)
     assert (check_of_the_rival.draws_for, check_of_the_rival.draws_undecided) == (1, 2)

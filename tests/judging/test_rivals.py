@@ -1,7 +1,8 @@
 """What a claim says of its rivals and of its correction, the smallest error that it detects, its facts and its row.
 
 A rival is a wrong prediction, which the checks must refuse; a correction is what holds where the printed prediction
-fails. Either replaces arguments of a check.
+fails. Either replaces the bound or prediction of a check, or the arguments that it names. `NOT_CLAIMED` says that the
+printed sentence, the correction or a rival is silent about the quantity.
 """
 
 import numpy as np
@@ -29,14 +30,14 @@ from learning_dynamics.judging import (
 from learning_dynamics.pipeline.store.records import check_rows, claim_row
 from tests.judging.made_up import check_named, estimate, evaluation_of
 
-MEASURED = np.array([1.0, 2.0, 4.0])
+MEASURED = np.array([1.0, 2.0, 4.0])  # a size, on each of three draws
 TRUE = np.array([1.0, 2.0, 4.0 + 1e-9])  # what predicts it, within the tolerance
 TOLERANCE = 1.5e-6  # above one of the errors that are tried, a quarter of a decade apart, and below the next
 FIRST_ABOVE_TOLERANCE = 10**-5.75  # 1.8e-6
-SHAPE = np.array([0.1, 0.2, 0.7])  # what a second check finds below 1
+SHAPE = np.array([0.1, 0.2, 0.7])  # what a second check finds at most 1 on each of three draws
 
 every_verdict = pytest.mark.parametrize(
-    ("printed", "corrected", "verdict"),
+    ("printed", "corrected", "verdict"),  # the two predictions of the size
     [(TRUE, None, "reproduced"), (2 * TRUE, TRUE, "corrected"), (2 * TRUE, 3 * TRUE, "contradicted")],
     ids=["reproduced", "corrected", "contradicted"],
 )
@@ -101,17 +102,17 @@ def test_the_smallest_error_that_would_have_been_refused_is_just_above_the_toler
 
 
 def test_a_check_that_is_not_scaled_has_no_smallest_error():
-    assert np.isnan(evaluation_of_two_checks(TRUE, None, scaled=False).min_detectable_error)
+    assert np.isnan(evaluation_of_two_checks(printed=TRUE, corrected=None, scaled=False).min_detectable_error)
 
 
 def test_a_contradicted_claim_has_no_smallest_error():
-    assert np.isnan(evaluation_of_two_checks(2 * TRUE, 3 * TRUE, scaled=True).min_detectable_error)
+    assert np.isnan(evaluation_of_two_checks(printed=2 * TRUE, corrected=3 * TRUE, scaled=True).min_detectable_error)
 
 
 def test_facts_are_those_of_checks_and_those_that_the_claim_adds():
     """A check gives its outermost draw, under the name asked for, and the headline the draw that it shows."""
     # of 0.1, 0.2 and 0.7 the second is nearest its bound and shown, the third is the largest
-    check = every_draw("shape", SHAPE, at_most=[1.0, 0.25, 1.0], rivals={"half": 0.05}, fact="largest")
+    check = every_draw("shape", SHAPE, at_most=[1.0, 0.25, 1.0], rivals={"strict": 0.05}, fact="largest")
     facts = evaluation_of(check, Facts(added=1.0)).facts
     assert (facts["largest"], facts["added"], facts["value"]) == (0.7, 1.0, 0.2)
 
@@ -137,22 +138,22 @@ def test_where_the_printed_prediction_fails_rivals_are_compared_with_the_correct
 
 @pytest.mark.parametrize("correction", [None, 5.0])
 def test_where_the_printed_prediction_holds_rivals_are_compared_with_it(correction):
-    weak = at_most("mean", 1.0, 2.0, rivals={"weak": 3.0})
-    found = evaluation_of(weak, equal("slope", 1.0, 1.0, tolerance=0.1, corrected=correction))
-    assert (found.verdict, found.rivals) == ("undecided", {"weak": "reproduced"})
-    assert found.reason == "the rival “weak” would get the same verdict (reproduced)"
+    below_two = at_most("mean", 1.0, 2.0, rivals={"loose": 3.0})
+    found = evaluation_of(below_two, equal("slope", 1.0, 1.0, tolerance=0.1, corrected=correction))
+    assert (found.verdict, found.rivals) == ("undecided", {"loose": "reproduced"})
+    assert found.reason == "the rival “loose” would get the same verdict (reproduced)"
 
 
 def test_a_function_that_takes_a_prediction_makes_a_check_with_rivals():
     @takes_rivals("power")
     def vanishes(slack, power=2.0, **counts):
         rest = estimate(0.1**power, lower=0.0, upper=0.1**power, draws=3)
-        return at_most("late", rest, slack, fact="rest", **counts)
+        return at_most("late", rest, slack, fact="fact of the check within", **counts)
 
     # with power 2 the interval ends at 0.01, below the bound of 0.05; with the rival's power 1 it ends at 0.1
-    found = evaluation_of(vanishes(0.05, rivals={"slower": 1.0}, draws_for=2, fact="left"))
+    found = evaluation_of(vanishes(0.05, rivals={"slower": 1.0}, draws_for=2, fact="fact of the function"))
     assert (found.verdict, found.rivals) == ("reproduced", {"slower": "undecided"})
-    assert found.facts["rest"] == found.facts["left"] == 0.1**2
+    assert found.facts["fact of the check within"] == found.facts["fact of the function"] == 0.1**2
     assert found.judgement.headline.draws_for == 2
 
 
@@ -190,7 +191,8 @@ def test_a_correction_that_says_nothing_is_undecided_however_it_is_written(nothi
     found = evaluation_of(
         equal_on_every_draw("x", np.ones(3), 2.0, tolerance=0.1, corrected=nothing, rivals={"three": 3.0})
     )
-    assert (found.verdict, found.corrected.state) == ("undecided", "undecided")
+    judgement_of_correction = found.corrected
+    assert (found.verdict, judgement_of_correction.state) == ("undecided", "undecided")
 
 
 def test_a_rival_without_draws_is_refused():
@@ -211,8 +213,9 @@ def test_a_check_of_the_correction_alone_judges_the_correction_and_its_rivals():
         equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0),
         every_draw("rest", [2.0, 2.1], at_most=2.5, printed=NOT_CLAIMED, rivals=rivals, fact="rest"),
     )
-    assert [check.name for check in found.judgement.checks] == ["size"]
-    assert [check.name for check in found.corrected.checks] == ["size", "rest"]
+    as_printed, as_corrected = found.judgement, found.corrected
+    assert [check.name for check in as_printed.checks] == ["size"]
+    assert [check.name for check in as_corrected.checks] == ["size", "rest"]
     assert found.rivals == {"loose": "corrected", "twice": "contradicted"}
     assert found.facts["rest"] == 2.1
 
@@ -225,12 +228,23 @@ def test_a_check_of_the_correction_alone_that_fails_leaves_the_claim_contradicte
     assert found.verdict == "contradicted"
 
 
-@pytest.mark.parametrize("measured", [0.1, 9.0], ids=["it holds", "it fails"])
-def test_a_check_of_the_correction_alone_refuses_no_rival_of_a_sentence_that_holds(measured):
-    weak = at_most("mean", 1.0, 2.0, rivals={"weak": 3.0})
-    added = every_draw("rest", measured, at_most=1.0, printed=NOT_CLAIMED)
-    found = evaluation_of(weak, at_optimum(added, optimum([1.0], [1.0])))
-    assert found.rivals == {"weak": "reproduced"}
+HOLDS_FOR_THE_CORRECTION = every_draw("rest", 0.1, at_most=1.0, printed=NOT_CLAIMED)
+FAILS_FOR_THE_CORRECTION = every_draw("rest", 9.0, at_most=1.0, printed=NOT_CLAIMED)
+ONLY_SETTING = optimum(grid=[1.0], values=[1.0])  # at the edge of its grid, which leaves a check undecided
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        pytest.param(HOLDS_FOR_THE_CORRECTION, id="it holds"),
+        pytest.param(FAILS_FOR_THE_CORRECTION, id="it fails"),
+        pytest.param(at_optimum(HOLDS_FOR_THE_CORRECTION, ONLY_SETTING), id="undecided, it would hold"),
+        pytest.param(at_optimum(FAILS_FOR_THE_CORRECTION, ONLY_SETTING), id="undecided, it would fail"),
+    ],
+)
+def test_a_check_of_the_correction_alone_refuses_no_rival_of_a_sentence_that_holds(added):
+    found = evaluation_of(at_most("mean", 1.0, 2.0, rivals={"loose": 3.0}), added)
+    assert found.rivals == {"loose": "reproduced"}
 
 
 @pytest.mark.parametrize(
@@ -253,16 +267,19 @@ def test_a_check_of_the_correction_alone_refuses_no_rival_of_a_sentence_that_hol
 def test_predictions_may_be_given_by_keyword_or_as_the_argument(check):
     found = evaluation_of(check)
     assert (found.verdict, found.rivals) == ("corrected", {"two": "contradicted"})
-    assert found.judgement.headline.predicted == 3.0
-    assert found.corrected.headline.predicted == 1.0
+    as_printed, as_corrected = found.judgement.headline, found.corrected.headline
+    assert as_printed.predicted == 3.0
+    assert as_corrected.predicted == 1.0
 
 
 def test_what_printed_changes_is_not_changed_for_the_correction_or_a_rival():
     # the correction has the arguments as given, 2 for 2; the rival too, with another tolerance; the printed one 3 for 2
     check = equal("size", 2.0, 2.0, tolerance=0.1, printed={"estimate": 3.0}, rivals={"loose": {"tolerance": 0.2}})
     found = evaluation_of(check)
-    assert (found.judgement.headline.value, found.judgement.headline.state) == (3.0, "fails")
-    assert (found.corrected.headline.value, found.rivals) == (2.0, {"loose": "corrected"})
+    as_printed, as_corrected = found.judgement.headline, found.corrected.headline
+    assert (as_printed.value, as_printed.state) == (3.0, "fails")
+    assert (as_corrected.value, as_corrected.state) == (2.0, "holds")
+    assert found.rivals == {"loose": "corrected"}
 
 
 def test_a_rival_replaces_the_bound_that_the_correction_alone_names():
@@ -270,7 +287,8 @@ def test_a_rival_replaces_the_bound_that_the_correction_alone_names():
     check = every_draw("x", [5.0], printed=NOT_CLAIMED, corrected={"at_least": 1.0}, rivals={"six": 6.0})
     found = evaluation_of(equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0, rivals={"six": 2.0}), check)
     assert (found.verdict, found.rivals) == ("corrected", {"six": "contradicted"})
-    assert check.under(["six"], 1.0).state == "fails"
+    check_of_the_rival = check.under(["six"], factor=1.0)
+    assert check_of_the_rival.state == "fails"
 
 
 @pytest.mark.parametrize(
@@ -309,8 +327,9 @@ def test_a_correction_and_a_rival_may_leave_a_check_out():
         every_draw("second", [2.0], at_most=1.0, corrected=NOT_CLAIMED, rivals={"second alone": 1.0}),
         every_draw("third", [0.5], at_most=1.0, rivals={"first alone": NOT_CLAIMED}),
     )
-    assert [check.name for check in found.judgement.checks] == ["first", "second", "third"]
-    assert [check.name for check in found.corrected.checks] == ["first", "third"]
+    as_printed, as_corrected = found.judgement, found.corrected
+    assert [check.name for check in as_printed.checks] == ["first", "second", "third"]
+    assert [check.name for check in as_corrected.checks] == ["first", "third"]
     # a rival that claims less than what holds is not refused
     assert found.rivals == {"second alone": "contradicted", "first alone": "corrected"}
     assert found.verdict == "undecided"
@@ -328,7 +347,7 @@ def test_not_claimed_as_an_argument_is_refused():
 
 
 def test_a_rival_that_claims_nothing_of_any_check_is_refused():
-    with pytest.raises(CheckError, match=r"nothing is checked of .*neither.*: every check is NOT_CLAIMED"):
+    with pytest.raises(CheckError, match=r"nothing is checked of \['neither'\]: every check is NOT_CLAIMED"):
         evaluation_of(every_draw("first", [0.5], at_most=1.0, rivals={"neither": NOT_CLAIMED}))
 
 
@@ -363,7 +382,7 @@ def test_a_bound_is_scaled_to_the_side_that_is_tighter(check):
     assert evaluation_of(check).min_detectable_error == pytest.approx(10**-0.75)
 
 
-def test_a_reason_of_the_run_replaces_the_decorators():
+def test_a_reason_of_the_run_replaces_that_of_the_decorator():
     failing = every_draw("x", 2.0, at_most=1.0, rivals={"another": {"values": 0.5}})
 
     @claim("Theorem 1", scope="here", reason="a slip")
@@ -374,7 +393,11 @@ def test_a_reason_of_the_run_replaces_the_decorators():
 
     assert evaluate(made_up, {"is_small": True}, {}).reason == "the run is small"
     assert evaluate(made_up, {"is_small": False}, {}).reason == "a slip"
-    assert evaluation_of(every_draw("x", 0.5, at_most=1.0, rivals={"another": 0.1}), Reason("small")).reason == ""
+
+
+def test_a_reason_of_the_run_is_not_given_where_the_claim_is_reproduced():
+    found = evaluation_of(every_draw("x", 0.5, at_most=1.0, rivals={"strict": 0.1}), Reason("the run is small"))
+    assert (found.verdict, found.reason) == ("reproduced", "")
 
 
 @pytest.mark.parametrize(
@@ -412,8 +435,9 @@ def test_the_row_of_a_claim_shows_its_headline_and_the_least_margin_of_all_check
     found = evaluation_of(
         every_draw("distance", 0.5, at_most=1.0, rivals={"less": 0.1}), every_draw("norm", 0.9, at_most=1.0)
     )
-    assert claim_row(mark, found)["quantity"] == "distance"
-    assert claim_row(mark, found)["margin"] == pytest.approx(1 / 0.9)  # that of the norm
+    row = claim_row(mark, found)
+    assert row["quantity"] == "distance"
+    assert row["margin"] == pytest.approx(1 / 0.9)  # that of the norm; the distance's is 1 / 0.5
 
 
 def test_the_checks_of_a_claim_have_a_row_each():

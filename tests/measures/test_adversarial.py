@@ -5,6 +5,8 @@ import torch
 
 from learning_dynamics.measures.adversarial import crossing_distances, decisions, deepfool
 
+OVERSHOOT = 0.02  # by which share a step leads beyond the boundary that it is to reach
+
 
 def images(count: int, *shape: int) -> torch.Tensor:
     """Return standard normal images."""
@@ -13,31 +15,32 @@ def images(count: int, *shape: int) -> torch.Tensor:
 
 def test_a_linear_network_is_fooled_just_beyond_its_nearest_boundary():
     generator = torch.Generator().manual_seed(1)
-    weights = torch.randn(6, 12, generator=generator, dtype=torch.float64)
+    weights = torch.randn(6, 12, generator=generator, dtype=torch.float64)  # of six classes
     biases = torch.randn(6, generator=generator, dtype=torch.float64)
     points = images(40, 3, 2, 2)
 
     def network(x):
         return x.flatten(1) @ weights.T + biases
 
-    perturbations, fooled = deepfool(network, points, overshoot=0.02)
+    perturbations, fooled = deepfool(network, points, overshoot=OVERSHOOT)
     outputs = network(points)
     for point in range(40):
         own = outputs[point].argmax()
+        # to the boundary with each other class
         distances = (outputs[point, own] - outputs[point]) / (weights - weights[own]).norm(dim=1)
         distances[own] = torch.inf
-        # one step leads to the boundary, and the overshoot of 2 % beyond it
-        assert perturbations[point].norm() == pytest.approx(1.02 * float(distances.min()), rel=1e-9), point
+        # one step leads to the nearest boundary, and by the overshoot beyond it
+        assert perturbations[point].norm() == pytest.approx((1 + OVERSHOOT) * float(distances.min()), rel=1e-9), point
     assert fooled.all()
     assert (network(points + perturbations).argmax(1) != outputs.argmax(1)).all()
 
 
-def distance_by_newton(radius, overshoot):
+def distance_by_newton(radius):
     """Return how far Newton's steps on |x|^2 - 1, lengthened by the overshoot, move a point into the sphere."""
     moved = 0.0
-    while (here := radius - (1 + overshoot) * moved) > 1:
+    while (here := radius - (1 + OVERSHOOT) * moved) > 1:
         moved += (here - 1 / here) / 2  # the function over its slope
-    return (1 + overshoot) * moved
+    return (1 + OVERSHOOT) * moved
 
 
 def test_a_point_reaches_a_sphere_along_its_radius_by_newtons_steps():
@@ -49,10 +52,10 @@ def test_a_point_reaches_a_sphere_along_its_radius_by_newtons_steps():
 
     radii = torch.linspace(1.01, 9.0, 10, dtype=torch.float64)
     points = radii[:, None] * torch.nn.functional.normalize(images(10, 5))
-    perturbations, fooled = deepfool(network, points, overshoot=0.02, batch=7)
+    perturbations, fooled = deepfool(network, points, overshoot=OVERSHOOT, batch=7)
     assert fooled.all()
-    for point, moved, radius in zip(points, perturbations, radii, strict=True):
-        torch.testing.assert_close(moved, -distance_by_newton(float(radius), 0.02) * point / radius)
+    for point, perturbation, radius in zip(points, perturbations, radii, strict=True):
+        torch.testing.assert_close(perturbation, -distance_by_newton(float(radius)) * point / radius)
 
 
 def test_a_constant_network_is_not_fooled_and_its_images_stay_finite():

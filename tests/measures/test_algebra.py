@@ -7,24 +7,25 @@ import torch
 from learning_dynamics.measures import collapse
 
 BY_TORCH, BY_NUMPY = "cpu:0", "cpu"  # devices: with a number it is torch's
+FEATURES, DEAD = 30, 3
 DECAY = 5e-3
 
 
 @pytest.fixture(scope="module")
 def moments():
-    """Within-class covariance of 30 features, three of them dead; four class means; and their classifier."""
+    """Within-class covariance of features, some of them dead; means of four classes; their classifier, with biases."""
     rng = np.random.default_rng(5)
-    features = rng.standard_normal((200, 30)) * np.geomspace(1, 1e-3, 30)
+    features = rng.standard_normal((200, FEATURES)) * np.geomspace(1, 1e-3, FEATURES)
     within = features.T @ features / 200
-    within[:3] = within[:, :3] = 0.0
-    return within, rng.standard_normal((4, 30)), rng.standard_normal((4, 31))
+    within[:DEAD] = within[:, :DEAD] = 0.0
+    return within, rng.standard_normal((4, FEATURES)), rng.standard_normal((4, FEATURES + 1))
 
 
 def test_rank_and_signal_to_noise_are_numpys(moments):
     within, means, _classifier = moments
     rank, values = collapse.rank_and_signal_to_noise(within, means, BY_TORCH)
     expected_rank, expected_values = collapse.rank_and_signal_to_noise(within, means, BY_NUMPY)
-    assert rank == expected_rank == 30 - 3
+    assert rank == expected_rank == FEATURES - DEAD
     # eigenvalues down to 1e-6 of the largest are known to 1e-10
     np.testing.assert_allclose(values, expected_values, rtol=1e-9)
 
@@ -55,4 +56,4 @@ def test_eigenvectors_of_one_covariance_are_computed_once_and_by_torch_alone(mom
         monkeypatch.setattr(np.linalg, name, refuse)
     collapse.rank_and_signal_to_noise(within, means, BY_TORCH)
     collapse.decomposition(*moments, DECAY, BY_TORCH)
-    assert shapes == [(30, 30)]
+    assert shapes == [(FEATURES, FEATURES)]

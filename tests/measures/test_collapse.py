@@ -18,7 +18,7 @@ def simplex(classes: int, features: int, rng: np.random.Generator) -> np.ndarray
 
 
 def moments_of(features: np.ndarray, labels: np.ndarray, batch: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return within-class covariance and class means, accumulated in batches."""
+    """Return within-class covariance, in which all classes weigh alike, and class means, accumulated in batches."""
     moments = ClassMoments(torch.from_numpy(np.bincount(labels)), features.shape[1])
     for start in range(0, len(labels), batch):
         where = slice(start, start + batch)
@@ -96,7 +96,7 @@ def test_variability_is_infinite_where_two_class_means_coincide():
     assert collapse.variability(np.eye(6), means) == np.inf
 
 
-def test_variability_of_512_features_is_not_of_the_rounding_of_float32():
+def test_variability_of_512_features_is_not_that_of_the_rounding_of_float32():
     """A plain pseudo-inverse of Sigma_B would invert the rounding of its zero eigenvalues."""
     rng = np.random.default_rng(2)
     means = (5 + simplex(classes=10, features=512, rng=rng)).astype(np.float32).astype(float)
@@ -123,7 +123,7 @@ def test_signal_to_noise_of_a_simplex_is_the_same_in_any_coordinates():
     noise=st.sampled_from([1.0, 1e-3]),
     dead=st.booleans(),
 )
-def test_the_parts_of_the_decomposition_add_up_to_the_loss(seed, decay, noise, dead):
+def test_the_parts_of_the_decomposition_add_up_to_the_loss_and_none_is_negative(seed, decay, noise, dead):
     rng = np.random.default_rng(seed)
     labels = np.repeat(np.arange(4), 9)
     features = 2 * rng.standard_normal((4, 6))[labels] + noise * rng.standard_normal((36, 6))
@@ -141,14 +141,15 @@ def test_the_parts_of_the_decomposition_add_up_to_the_loss(seed, decay, noise, d
 
 def test_measures_of_several_networks_are_those_of_each():
     rng = np.random.default_rng(6)
+    # of five networks with four classes and seven features
     means, root = rng.standard_normal((5, 4, 7)), rng.standard_normal((5, 7, 7))
     within, classifiers = root @ np.swapaxes(root, -1, -2), rng.standard_normal((5, 4, 8))
 
     def measures(within, means, classifier):
-        return collapse.decomposition(within, means, classifier, 0.1) | {
+        return collapse.decomposition(within, means, classifier, decay=0.1) | {
             "nc1": collapse.variability(within, means),
             "angles": collapse.distance_from_maximal_angles(means),
-            "duality": collapse.self_duality(classifier[..., :-1], means),
+            "duality": collapse.self_duality(classifier[..., :-1], means),  # without the biases
             "norms": collapse.relative_spread_of_norms(means),
             "cosines": collapse.spread_of_cosines(means),
         }

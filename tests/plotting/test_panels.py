@@ -78,7 +78,7 @@ def test_a_shared_legend_has_as_many_columns_as_fit():
     figure, axes = panels(1, 2)
     for number in range(12):
         axes[0, 0].plot([0, 1], label=f"line number {number}")
-    in_one_row = shared_legend(figure, ncols=12)
+    in_one_row = shared_legend(figure, ncols=12)  # as many columns as labels
     assert is_cut_off(in_one_row)
     in_one_row.remove()
     assert not is_cut_off(shared_legend(figure))
@@ -135,22 +135,25 @@ def test_a_label_is_at_the_last_point_that_the_scales_can_show(scales, x, y, end
     assert [text.xy for text in axes[0, 0].texts] == [end]
 
 
+GAP = 10.0  # between the heights of labels
+
+
 def test_labels_closer_than_the_gap_are_moved_apart_evenly_and_others_stay():
-    np.testing.assert_allclose(_spread_out(np.array([50.0, 3.0, 0.0]), 10.0), [50.0, 6.5, -3.5])
+    np.testing.assert_allclose(_spread_out(np.array([50.0, 3.0, 0.0]), GAP), [50.0, 1.5 + GAP / 2, 1.5 - GAP / 2])
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12))
 def test_labels_moved_apart_keep_their_order_and_their_mean(heights):
     heights = np.array(heights)
-    moved = _spread_out(heights, 10.0)
+    moved = _spread_out(heights, GAP)
     order = np.argsort(heights, kind="stable")
     # each of twelve numbers below 1e3 is rounded, and summed with the others up to twelve times
     rounding = 12 * 12 * 1e3 * np.finfo(float).eps
-    assert np.all(np.diff(moved[order]) >= 10.0 - rounding)
+    assert np.all(np.diff(moved[order]) >= GAP - rounding)
     assert moved.mean() == pytest.approx(heights.mean(), rel=0, abs=rounding)
 
 
-# labels are 1, 2 and 5 in a decade, or fewer digits of a shorter range; from two decades on they are matplotlib's
+# labels are 1, 2 and 5 in a decade, or two of few digits in a shorter range; from two decades on they are matplotlib's
 @pytest.mark.parametrize(
     ("limits", "labels"),
     [
@@ -161,13 +164,14 @@ def test_labels_moved_apart_keep_their_order_and_their_mean(heights):
         ((1.0, 100.0), ["$\\mathdefault{10^{0}}$", "$\\mathdefault{10^{1}}$", "$\\mathdefault{10^{2}}$"]),
     ],
 )
-def test_short_logarithmic_ranges_have_readable_ticks(limits, labels):
+def test_short_logarithmic_ranges_have_labels_of_few_digits(limits, labels):
     figure, axes = panels()
     axes[0, 0].set(yscale="log", ylim=limits)
-    _label_short_range(axes[0, 0].yaxis)
+    axis = axes[0, 0].yaxis
+    _label_short_range(axis)
     figure.canvas.draw()
     low, high = limits
-    ticks = axes[0, 0].yaxis.get_major_ticks()
+    ticks = axis.get_major_ticks()
     assert [tick.label1.get_text() for tick in ticks if low <= tick.get_loc() <= high] == labels
 
 
@@ -187,10 +191,10 @@ def test_numbers_are_written_as_print_has_them(value, digits, shown):
     assert plain_number(value, digits) == shown
 
 
-def labels_of_ticks(axis):
-    """Return the places and boxes of the labels that a drawn axis shows, in order."""
+def boxes_of_labels(axis):
+    """Return the boxes of the labels that a drawn axis shows, in the order of their ticks."""
     low, high = axis.get_view_interval()
-    shown = {}
+    shown = {}  # by place
     for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]:
         within = low * (1 - 1e-9) <= tick.get_loc() <= high * (1 + 1e-9)  # powers of ten are rounded
         if within and tick.label1.get_visible() and tick.label1.get_text():
@@ -206,20 +210,21 @@ def labels_of_ticks(axis):
     ],
 )
 def test_labels_of_logarithmic_ticks_do_not_touch_and_two_at_least_are_left(limits, most_ticks):
-    figure, axes = panels(width=1.4, height=1.5)
+    figure, axes = panels(width=1.4, height=1.5)  # inches: too narrow for the labels
     axes[0, 0].set(xscale="log", xlim=limits)
+    axis = axes[0, 0].xaxis
     if most_ticks is not None:
-        axes[0, 0].xaxis.set_major_locator(LogLocator(numticks=most_ticks))
+        axis.set_major_locator(LogLocator(numticks=most_ticks))
     figure.canvas.draw()
-    assert labels_overlap(axes[0, 0].xaxis)
+    assert labels_overlap(axis)
     legible_ticks(figure)
     figure.canvas.draw()
-    assert not labels_overlap(axes[0, 0].xaxis)
-    assert len(labels_of_ticks(axes[0, 0].xaxis)) >= 2
+    assert not labels_overlap(axis)
+    assert len(boxes_of_labels(axis)) >= 2
 
 
 def labels_overlap(axis):
-    return any(one.overlaps(other) for one, other in pairwise(labels_of_ticks(axis)))
+    return any(box.overlaps(next_box) for box, next_box in pairwise(boxes_of_labels(axis)))
 
 
 @pytest.mark.parametrize("look", LOOKS)
