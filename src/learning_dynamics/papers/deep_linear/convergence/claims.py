@@ -1,4 +1,16 @@
-"""Convergence: critical points, the guaranteed rate and its assumptions, other losses, random starts."""
+"""Convergence: critical points, the guaranteed rate and its assumptions, other losses, random starts.
+
+N layers W_j have the product W, the end-to-end matrix; l is its loss, and they are balanced if W_{j+1}^T W_{j+1} =
+W_j W_j^T for all j. The guarantee (slide 22) is about l_2 loss, on whitened inputs half the squared distance of W from
+an optimum W*, but for a constant, the least loss. It assumes a margin c > 0: (1) every W with a singular value of c or
+less has more loss than the start; (2) layers are balanced up to some imbalance, max_j ||W_{j+1}^T W_{j+1} -
+W_j W_j^T||_F. Then after t steps of size eta the excess over the least loss is at most exp(-c^(2(N-1)/N) eta t) of the
+first excess. Its targets are the optima W*.
+
+Besides its own parameters every check takes `rivals`, `corrected`, `fact` and others (`judging.takes_rivals`), and so
+does a function with @takes_rivals. A rival replaces the check's prediction or, as a mapping, other arguments:
+{"values": x} has the check judge x. It is refused if one of the claim's checks then fails or is undecided.
+"""
 
 from typing import Any
 
@@ -22,14 +34,17 @@ from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
-# - rounding: error that rounding may make in orders, in eigenvalues and in the fall of the loss, each of order one
-# - least_loss: loss that labels leave at the optimum; chosen. With 0 the printed sentence is about the excess over it
-# - reached: largest ratio of the last loss to the first at which a start has arrived; chosen
+# - rounding, of `saddle_at_zero`: error that rounding may make in orders, in eigenvalues and in the fall of the loss,
+#   each of order one; chosen
+# - least_loss, of `linear_rate`: loss that labels leave at the optimum; chosen. With 0 the printed sentence is about
+#   the excess over it
+# - reached, of `assumptions_necessary` and `other_convex_losses`: largest ratio of the last excess over the least loss
+#   to the first one at which a start has arrived; chosen
 
-# kinds of starts of the guarantee's descent
+# kinds of starts of the guarantee's descent, values of the column `case`
 MEETING = (quantities.MEETS_BOTH, quantities.ALLOWED_IMBALANCE)  # they meet both assumptions
 STOPPING = quantities.BEYOND_SINGULAR  # breaks the first assumption: the loss stops above its minimum
-# too far breaks the first assumption, unbalanced the second: the loss grows
+# `TOO_FAR` breaks the first assumption, `UNBALANCED` the second: the loss grows
 GROWING = (quantities.TOO_FAR, quantities.UNBALANCED)
 
 
@@ -42,11 +57,13 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
     r"""With three and more layers, where $\nabla\ell(0) \neq 0$, zero weights are a saddle that is not strict: the
     Hessian there has no negative direction.
 
-    Along the direction of fastest fall, with every layer of norm $\varepsilon$, the loss drops by $\varepsilon^N
-    \sigma_1$ less a smaller term, with $\sigma_1$ the largest singular value of $\nabla\ell(0)$. So zero is no minimum,
-    and the order of the fall is the depth. At two layers this is the second order, and the Hessian's smallest
-    eigenvalue is $-\sigma_1$. The measured orders are off by at most {largest:.1e}.
+    $\nabla\ell(0)$ is the loss's gradient at $W = 0$, the product of $N$ layers, and $\sigma_1$ its largest singular
+    value. Along the direction of fastest fall, with every layer of norm $\varepsilon$, the loss drops by $\varepsilon^N
+    \sigma_1$ less a smaller term. So zero is no minimum, and the order of the fall in $\varepsilon$ is the depth $N$.
+    At two layers this is the second order, and the Hessian's smallest eigenvalue is $-\sigma_1$. The measured orders
+    are off by at most {largest:.1e}.
     """
+    # a draw of these checks is a target at one depth
     draws = Draws(zero)
 
     def with_prediction(quantity: Quantity) -> tuple[np.ndarray, np.ndarray]:
@@ -58,16 +75,16 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
     curvature, predicted_curvature = with_prediction(quantities.CURVATURE)
     fall, leading_term = with_prediction(quantities.FALL)
     x = draws[quantities.NEXT_TERM]  # the fall is its leading term times 1 - x, see `_order_error`
-    strict_everywhere = "a strict saddle at every depth"
-    strict_nowhere = "a saddle that is not strict at depth 2 either"
-    # a rival is left out where the run has no depth of which it is wrong
+    strict_everywhere = "a strict saddle at every depth"  # order 2 and eigenvalue -sigma_1; wrong beyond depth 2
+    strict_nowhere = "a saddle that is not strict at depth 2 either"  # eigenvalue 0; wrong at depth 2
+    # a rival is None, left out, where the run has no depth of which it is wrong
     has_deeper, has_two_layers = (depth > 2).any(), (depth == 2).any()
     yield equal_on_every_draw(
         "error of the order of the loss's fall from zero weights",
         order,
         depth,
         tolerance=_order_error(x, depth, settings_of(zero)) + rounding,
-        relative_to=1.0,
+        relative_to=1.0,  # errors of an order are absolute
         because="what the fall's next term changes, and rounding",
         rivals={strict_everywhere: 2.0 if has_deeper else None},
         scaled=False,  # the smallest error that is refused is that of the third check
@@ -77,17 +94,17 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
         curvature,
         predicted_curvature,
         tolerance=rounding,
-        relative_to=1.0,
+        relative_to=1.0,  # the eigenvalue is over sigma_1 already
         because="rounding of differences",
         rivals={strict_everywhere: -1.0 if has_deeper else None, strict_nowhere: 0.0 if has_two_layers else None},
-        scaled=False,  # as for the order
+        scaled=False,  # as for the order, the third check says how small an error is refused
     )
     yield equal_on_every_draw(
         "fall of the loss over ε^N σ_1, less one",
-        fall / leading_term,
+        fall / leading_term,  # 1 - x
         np.ones(len(depth)),
         tolerance=x + rounding,
-        relative_to=1.0,
+        relative_to=1.0,  # the fall is over its leading term already
         because="the fall's next term, and rounding",
     )
     yield Facts(largest=np.abs(order - depth).max())
@@ -122,25 +139,32 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     $\sigma_{min}(W) \le c$. Then gradient descent with a step $\eta$ of at most $O(c^4)$ reaches at iteration $t$ a
     loss of at most $e^{-\Omega(c^2 \eta t)}$.
 
-    As printed, the sentence is about the loss (errata 3). The labels of a regression leave some loss, here {least:g},
-    and then no bound that tends to zero holds for ever: within $\eta t$ = {horizon:.3g} the loss falls at {printed:.2g}
-    times the guaranteed rate. The theorem behind it (Arora, Cohen, Golowich and Hu 2019) has half the squared distance
-    from the optimum for a loss. Read so, the sentence is about the excess over the least loss, relative to the first
-    excess. With a least loss of zero the printed bound then holds as well, as the first loss is below one here; the
-    table of varied thresholds has that reading.
+    $O$ and $\Omega$ hide constants, and $c$ is a margin: the start has less loss than any end-to-end matrix $W$ whose
+    smallest singular value is $c$ or less. As printed, the sentence is about the loss (errata 3). The labels of a
+    regression leave some loss, here {least:g}, and then no bound that tends to zero holds for ever: within $\eta t$ =
+    {horizon:.3g} the loss falls at {printed:.2g} times the guaranteed rate. The theorem behind it (Arora, Cohen,
+    Golowich and Hu 2019) has half the squared distance from the optimum for a loss. Read so, the sentence is about the
+    excess over the least loss, relative to the first excess. With a least loss of zero the printed bound then holds as
+    well, as the first loss is below one here; the table of varied thresholds has that reading.
 
-    The theorem has the exponent $c^{2(N-1)/N} \eta t$ with the constant one. This is more than $c^2 \eta t$ for $c \le
-    1$, and is what is tested. Imbalance is allowed up to $c^2 / (256 N^3 \|W^*\|^{2-2/N})$ at an optimum $W^*$. The
-    starts have only just less loss than every $W$ with $\sigma_{min}(W) \leq c$, and are exactly balanced or have all
-    the imbalance that is allowed. Descent takes a step of {step:.2g}, which is $c^4$ times {multiple:g}. The smallest
-    rate of an excess is {value:.3g} times the guaranteed one by descent, {flow:.3g} times by flows. No guarantee above
-    $2N$ times this one could hold: from the target with its smallest singular value lowered to $c$ the flow starts at
-    the rate $2N c^{2(N-1)/N}$. A rate without the power of $c$ is missed by a factor of {missed:.2g}.
+    The theorem has the exponent $c^{2(N-1)/N} \eta t$ at depth $N$, with the constant one. This is more than $c^2 \eta
+    t$ for $c \le 1$, and is what is tested. Imbalance is allowed up to $c^2 / (256 N^3 \|W^*\|^{2-2/N})$ at an optimum
+    $W^*$. The starts have only just less loss than every $W$ with $\sigma_{min}(W) \leq c$, and are exactly balanced or
+    have all the imbalance that is allowed. Descent takes a step of {step:.2g}, which is $c^4$ times {multiple:g}. A
+    measured rate is $-\log$ of the relative excess over $\eta t$ or, of flows, over $t$. The smallest one, over times
+    and draws, is {value:.3g} times the guaranteed rate by descent, {flow:.3g} times by flows. No guarantee above $2N$
+    times this one could hold: from the target with its smallest singular value lowered to $c$ the flow starts at the
+    rate $2N c^{2(N-1)/N}$. A guaranteed rate of one, without the power of $c$, would be {missed:.2g} times the smallest
+    rate of a flow.
     """
 
     @takes_rivals("guaranteed", scaled=True)
     def at_least_as_fast(name: str, rate: np.ndarray, guaranteed: np.ndarray | float) -> Check:
-        """Check that a rate, min over t of -log(loss) / t, is at least the guaranteed one on every draw."""
+        """Check that a rate, min over t of -log(loss) / t, is at least the guaranteed one on every draw.
+
+        The loss is l(t) as printed, and the relative excess as corrected; t is eta times the steps of descent. The
+        decorator adds `corrected` and `rivals`.
+        """
         return every_draw(name, rate / guaranteed, at_least=1.0, because="the bound holds at all times")
 
     def other_rates(c: Any, N: Any) -> dict[str, Any]:
@@ -175,7 +199,7 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
         np.concatenate(rates_of_loss),
         theory.guaranteed_rate(margin, depth),
         corrected={"rate": rate_of_excess},
-        # a rival is another guarantee for the excess
+        # a rival is another guarantee for the excess, instead of the correction's
         rivals={
             name: {"rate": rate_of_excess, "guaranteed": other} for name, other in other_rates(margin, depth).items()
         },
@@ -193,7 +217,7 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     yield Facts(
         least=least_loss,
         horizon=np.max(times),
-        missed=1 / np.nanmin(rate_of_flows),  # without the power of c the rate would be one
+        missed=1 / np.nanmin(rate_of_flows),  # without the power of c the guaranteed rate would be one
         multiple=settings["step"],
         step=settings["step"] * margin**4,
     )
@@ -224,19 +248,21 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     r"""Violating either assumption of the guarantee can lead to divergence: gradient descent does not reach the
     minimum.
 
-    For a "can" one failing start of each kind is enough. Starts that meet both assumptions must all arrive, at
-    {reached:g} of their first loss or less. Three kinds fail. Beyond a singular matrix: the start is balanced, but one
-    of the target's singular values has the wrong sign in it. Balanced layers cannot change the sign of a determinant,
-    and the loss stops at half the square of that singular value; it does not grow. Too far: the start is balanced, but
-    a large multiple of the target, for which the step that suits the target is too long. The loss grows up to
-    {grown_far:.0e} times until the run is given up. Unbalanced: the first layer of a start that arrives is multiplied
-    by a large number, the second divided by it. The end-to-end matrix is the same, but the curvature grows with the
-    square of that number. Again the step is too long, and the loss grows up to {grown:.0e} times. (Of each of the last
-    two kinds at least one start must grow tenfold.) With the step divided by the same square, the unbalanced starts
-    come to {shorter:.1e} of their first loss at the most. So balance is necessary for the step of the guarantee, not
-    for every step.
+    The assumptions are: less loss than every matrix with a singular value of the margin $c$ or less, and balanced
+    layers. For a "can" one failing start of each kind is enough. Starts that meet both must all arrive, at {reached:g}
+    of their first loss or less. Three kinds fail. Beyond a singular matrix: the start is balanced, but one of the
+    target's singular values has the wrong sign in it. Balanced layers cannot change the sign of a determinant, and the
+    loss stops at half the square of that singular value; it does not grow. Too far: the start is balanced, but a large
+    multiple of the target, for which the step that suits the target is too long. The loss grows up to {grown_far:.0e}
+    times until the run is given up. Unbalanced: the first layer of a start that arrives is multiplied by a large
+    number, the second divided by it. The end-to-end matrix is the same, but the curvature grows with the square of that
+    number. Again the step is too long, and the loss grows up to {grown:.0e} times. (Of each of the last two kinds at
+    least one start must grow tenfold.) With the step divided by the same square, the unbalanced starts end at
+    {shorter:.1e} of their first loss at the most. So balance is necessary for the step of the guarantee, not for every
+    step.
     """
-    # (l - min l) / (l(0) - min l) after the last step, shape (draws,)
+    # (l - min l) / (l(0) - min l) after the last step, shape (draws,) for each kind; here min l is 0, and a draw is a
+    # target
     last_excess = {
         case: Draws(descent, case=case).entries(quantities.RELATIVE_EXCESS)[:, -1]
         for case in (STOPPING, *GROWING, *MEETING, quantities.UNBALANCED_SHORTER_STEP)
@@ -246,11 +272,14 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     def end_of_descent(
         case: str, *, arrives: bool, above: float = reached, because: str = "has not converged"
     ) -> Check:
-        """Check that all starts of a kind arrive, or else that one of them ends above a multiple of its first loss."""
+        """Check that all starts of a kind arrive, or else that one of them ends above a multiple of its first loss.
+
+        The prediction is whether they arrive; a rival says the opposite of the same starts.
+        """
         name = f"largest ratio of the last loss to the first: {case}"
         if arrives:
             return every_draw(name, last_excess[case], at_most=reached, because="converged")
-        return at_least(name, np.max(last_excess[case]), above, because=because)
+        return at_least(name, np.max(last_excess[case]), above, because=because)  # one number, of the worst draw
 
     yield end_of_descent(STOPPING, arrives=False, rivals={f"starts {STOPPING} converge": True})
     for case in GROWING:
@@ -291,9 +320,10 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
     bound. The largest loss at the end is {value:.1e} of the first; a flow has arrived at {reached:g} of it. The
     hypothesis is needed. Other flows start beyond the singular matrices, at the optimum with one singular value's sign
     turned. For each loss at least one of them has not arrived when the first flow of the same draw has. (Later times
-    are not tested; at depth 2, where these matrices are strict saddles, rounding decides.)
+    are not tested. At depth 2 the singular matrices where such flows stop are strict saddles, and rounding decides when
+    they leave.)
     """
-    names = sorted(losses["loss"].unique())
+    names = sorted(losses["loss"].unique())  # of the convex losses
 
     def relative_loss(loss: str, start: str) -> np.ndarray:
         """Return l(t) / l(0) along the flows from one kind of start, shape (draws, times)."""
@@ -311,7 +341,8 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
     from_below = {loss: relative_loss(loss, quantities.BELOW)[:, -1] for loss in names}
     rivals = {}
     for loss in names:
-        # the draws of one loss come from beyond, those of the others from below
+        # a rival for each loss: its draws come from beyond, those of the others from below; one that has not arrived
+        # refuses it
         with_one_from_beyond = from_below | {loss: from_beyond(loss)}
         rivals[f"starts beyond singular matrices reach it as well: {loss}"] = {
             "values": np.concatenate(list(with_one_from_beyond.values()))
@@ -344,20 +375,21 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
 def output_dimension_one(starts: Table) -> Claim:
     r"""With one output a random balanced start meets the assumptions with constant probability, whatever the dimension.
 
-    Singular means zero here, and the assumption is that the start is closer to the target than zero is. If entries have
-    a standard deviation proportional to one over the dimension, the probability has a closed form that tends to a
-    constant. It is {predicted:.3g} in {dimension} dimensions, where a share of {value:.3g} was measured. Constant means
-    a quarter at least in every dimension. With one over the root of the dimension, where the start is about as long as
-    the target, the probability would fall with the dimension. Of the starts that meet the assumption, {arrived} of
-    {followed} that were followed arrive. Of the others a share of {others:.3g} arrives: the assumption is sufficient,
-    not necessary for each start.
+    The starts are balanced. Singular means zero here, and the other assumption is that the start is closer to the
+    target than zero is, by a small margin. If entries have a standard deviation proportional to one over the dimension,
+    the number of inputs, the probability has a closed form that tends to a constant. It is {predicted:.3g} in
+    {dimension} dimensions, where a share of {value:.3g} was measured. Constant means a quarter at least in every
+    dimension. With one over the root of the dimension, where the start is about as long as the target, the probability
+    would fall with the dimension. Of the starts that meet the assumption, {arrived} of {followed} from which descent
+    was run arrive. Of the others a share of {others:.3g} arrives: the assumption is sufficient, not necessary for each
+    start.
     """
     settings = settings_of(starts)
     *smaller_dimensions, last = settings["dimensions"]
     # starts whose entries have a deviation proportional to one over the dimension; shape (draws,) each
     draws = Draws(starts, deviation=quantities.OVER_DIMENSION)
     meets_assumption = draws[quantities.MEETS_ASSUMPTION].astype(bool)
-    converged = draws[quantities.CONVERGED]  # nan where the start was not followed
+    converged = draws[quantities.CONVERGED]  # 1 or 0; nan for starts from which descent was not run
     dimension = draws.column("dimension")
 
     def probability(d: int, *, over_root: bool = False) -> float:
@@ -365,7 +397,10 @@ def output_dimension_one(starts: Table) -> Claim:
         return theory.probability_of_assumption(d, settings["deviation"], settings["margin"], over_root=over_root)
 
     def share_is(d: int, predicted: float) -> dict[str, Any]:
-        """Return a predicted share, and two standard errors of a share of the draws in d dimensions."""
+        """Return a predicted share, and two standard errors of a share of the draws in d dimensions, as arguments.
+
+        A share of n draws has the variance p (1 - p) / n if its probability is p.
+        """
         n_draws = np.sum(dimension == d)
         return {"predicted": predicted, "tolerance": 2 * np.sqrt(predicted * (1 - predicted) / n_draws)}
 
@@ -378,6 +413,7 @@ def output_dimension_one(starts: Table) -> Claim:
             **share_is(d, probability(d)),
             resolution=0.1,  # chosen: interval and tolerance are 0.03 with the default draws
             because="Wilson's interval and two standard errors, as several dimensions are tested",
+            # a rival predicts another share, and so another standard error
             rivals={
                 "the probability for entries over the root of the dimension": share_is(
                     d, probability(d, over_root=True)
@@ -388,12 +424,12 @@ def output_dimension_one(starts: Table) -> Claim:
             },
             scaled=False,  # the smallest error that is refused is not sought: the interval would be its size
         )
-    # a half is the limit for short starts; a quarter is chosen
+    # half of all directions point towards the target: short starts meet it with probability 1/2. A quarter is chosen
     smallest_share = min(shares.values(), key=lambda estimate: estimate.value)
     yield at_least(
         "smallest share over dimensions", smallest_share, 0.25, because="any constant below one half will do"
     )
-    arrived = converged[meets_assumption]
+    arrived = converged[meets_assumption]  # a draw of the next check is a start that meets the assumption
     is_followed = ~np.isnan(arrived)
     yield every_draw(
         "starts that meet it arrive (1) or not (0)",

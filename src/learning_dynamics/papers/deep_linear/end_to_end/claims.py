@@ -1,4 +1,22 @@
-"""Balance, end-to-end dynamics, the rates of singular values, and the preconditioner."""
+"""Balance, end-to-end dynamics, the rates of singular values, and the preconditioner.
+
+N layers W_1, ..., W_N, the first of which reads the inputs, have the product W = W_N ... W_1, the end-to-end matrix. It
+has singular values sigma_r, the least of them sigma_min, and singular vectors u_r and v_r. Layers are balanced if
+W_{j+1}^T W_{j+1} = W_j W_j^T for all j. The end-to-end dynamics of depth N (slide 16) are
+
+    dW/dt = -sum_j [W W^T]^((N-j)/N) grad l(W) [W^T W]^((j-1)/N),
+
+and the preconditioner P_W is the map from the gradient of the loss l to -dW/dt. The loss is half the squared distance
+of W from a Gaussian target; in `larger_depth_larger_factors` there is one W and no flow, and the gradient is drawn.
+
+The roles `balanced` and `gaussian` are flows from balanced layers, and from Gaussian ones, which are not balanced. A
+draw of them is a flow, with a depth, a target and a start of its own.
+
+Besides its own parameters every check takes `rivals`, `corrected`, `fact` and others (`judging.takes_rivals`), and so
+does a function with @takes_rivals. A rival replaces the check's prediction or, as a mapping, other arguments:
+{"values": x} has the check judge x. It is refused if one of the claim's checks then fails or is undecided. A check
+whose tolerance is above its `resolution` is undecided.
+"""
 
 from itertools import pairwise
 from typing import Any, Literal
@@ -13,12 +31,13 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
-# - amplification: error that is allowed, in units of the integrator's relative tolerance; chosen: errors add up along a
-#   flow
-# - least_order: least order in the step of the distance between layers and equation: four if the theorem holds, the
-#   order of the method's errors, and zero of two different flows
-# - rounding: least change of a factor's logarithm that is more than rounding; chosen. A draw with less is undecided
-# - reading: whether the sentence is about each factor, or about ratios of neighbouring ones
+# - amplification, of all claims that take it: error that is allowed, in units of the integrator's relative tolerance;
+#   chosen: errors add up along a flow
+# - least_order, of `end_to_end_dynamics`: least order in the step of the distance between layers and equation: four if
+#   the theorem holds, the order of the method's errors, and zero of two different flows
+# - rounding, of `larger_depth_larger_factors`: least change of a factor's logarithm that is more than rounding; chosen.
+#   A draw with less is undecided
+# - reading, of the same claim: whether the sentence is about each factor, or about ratios of neighbouring ones
 
 
 @claim(
@@ -30,18 +49,18 @@ from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positive) -> Claim:
     r"""Gradient flow conserves $W_{j+1}^\top W_{j+1} - W_j W_j^\top$, so that balanced layers stay balanced.
 
-    Along any of {draws} flows these matrices, taken together, move by {value:.1e} at most in Frobenius norm; the
-    matrices $W_j W_j^\top$ of balanced layers move by up to {moved:.2g}. The conserved matrices of balanced layers
-    start at zero; those of Gaussian layers do not.
+    Layers $W_j$ are balanced if these matrices are zero for every $j$. Along any of {draws} flows they move, all
+    together, by {value:.1e} at most in Frobenius norm; the matrices $W_j W_j^\top$ of balanced layers move by up to
+    {moved:.2g}. The conserved matrices of balanced layers start at zero; those of Gaussian layers do not.
     """
     flows = Draws([balanced, gaussian])
     yield every_draw(
         "largest movement of the conserved matrices",
-        flows.largest(quantities.DRIFT),
-        at_most=amplification * flows.setting("integration.rtol").max(),
+        flows.largest(quantities.DRIFT),  # the largest along each flow
+        at_most=amplification * flows.setting("integration.rtol").max(),  # of the two runs' tolerances
         because=f"{amplification:g} relative tolerances of the integrator; the weights move by order one",
         predicted=0.0,
-        rivals={
+        rivals={  # other matrices are conserved: each gives the check their movement
             "the sums of the two matrices are conserved": {"values": flows.largest(quantities.SUM_DRIFT)},
             "each W_j W_jᵀ is conserved": {"values": flows.largest(quantities.GRAM_DRIFT)},
         },
@@ -56,11 +75,12 @@ def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positi
     scope="squared loss, Gaussian targets, depth 3, balanced layers, one stretch of time in ever smaller steps",
 )
 def balancedness_gd_first_order(descent: Table) -> Claim:
-    r"""Gradient descent leaves balance only to first order in its step $\eta$.
+    r"""From balanced layers gradient descent keeps balance but for an error of first order in its step $\eta$.
 
-    Each step moves $W_{j+1}^\top W_{j+1} - W_j W_j^\top$ by a term of order $\eta^2$, and a fixed stretch of time takes
-    $1/\eta$ of them. The order is read from the drift at the two smallest steps, draw by draw. Its change from the next
-    larger pair of steps bounds the part of higher order that is left.
+    Each step moves $W_{j+1}^\top W_{j+1} - W_j W_j^\top$, which is zero if layers $W_j$ are balanced, by a term of
+    order $\eta^2$. A fixed stretch of time takes of the order of $1/\eta$ steps; the drift is the sum of their terms.
+    Its order is read at the two smallest steps, draw by draw. The order's change from the next larger pair of steps
+    bounds the part of higher order that is left.
     """
     order, change = _order(select(descent, quantities.DRIFT), "learning_rate")
     # `change` is the error that the next order makes (`_order`). Four times `change` is chosen, and so is a thousandth,
@@ -70,7 +90,7 @@ def balancedness_gd_first_order(descent: Table) -> Claim:
         order,
         1.0,
         tolerance=4 * change + 1e-3,
-        relative_to=1.0,
+        relative_to=1.0,  # errors of an order are absolute
         resolution=0.25,  # chosen: a quarter of the distance to either rival
         because="four times the change from one halving to the next, and a thousandth",
         rivals={"a drift of second order": 2.0, "a drift that does not fall with the step": 0.0},
@@ -85,15 +105,16 @@ def balancedness_gd_first_order(descent: Table) -> Claim:
 def end_to_end_dynamics(balanced: Table, gaussian: Table, *, least_order: Positive) -> Claim:
     r"""From balanced layers the end-to-end matrix follows an equation of its own, in which layers do not appear.
 
-    It is $\dot W = -\sum_j [WW^\top]^{(N-j)/N}\, \nabla\ell(W)\, [W^\top W]^{(j-1)/N}$. The layers and the equation are
-    integrated by the classical Runge-Kutta method, in fixed steps $h$ and $h/2$. If the theorem holds, only the
-    method's errors, of order $h^4$, separate the two. The distance of two different flows would not fall with $h$: its
-    order would be zero. On {draws} flows the distance falls with an order of at least {least:.3g}. Integrated
-    adaptively, the two differ by at most {apart:.1e} of the largest $\|W\|_F$.
+    For the product $W$ of $N$ layers it is $\dot W = -\sum_j [WW^\top]^{(N-j)/N}\, \nabla\ell(W)\, [W^\top
+    W]^{(j-1)/N}$, with the sum over $j = 1, \ldots, N$. The layers and the equation are integrated by the classical
+    Runge-Kutta method, in fixed steps $h$ and $h/2$. If the theorem holds, only the method's errors, of order $h^4$,
+    separate the two. The distance of two different flows would not fall with $h$: its order would be zero. On {draws}
+    flows the largest distance along a flow falls with an order of at least {least:.3g}. Integrated adaptively, the two
+    differ by at most {apart:.1e} of the largest $\|W\|_F$.
     """
     # The order is log2 of a ratio: the largest distance along a flow in steps h, over that in steps h / 2
     # (`metrics._orders`). `ORDER` is about the equation, `ORDER_FEWER` about the same equation with N - 1 for N, along
-    # the same layers
+    # the same layers. Under either rival the check gets its order instead
     flows, unbalanced = Draws(balanced), Draws(gaussian)
     yield every_draw(
         "order in the step with which the largest ‖W_N⋯W_1 − W‖_F along a flow falls",
@@ -118,11 +139,13 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, least_order: Positi
 def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: Positive) -> Claim:
     r"""From balanced layers singular values move at $-N \sigma_r^{2-2/N} \langle \nabla\ell, u_r v_r^\top \rangle$.
 
-    The rate is integrated along each of {draws} flows and compared with the singular values of the layers' product:
-    they differ by at most {value:.1e} of the largest. Given $W$, depth enters through the factor $N \sigma_r^{2-2/N}$
-    alone, which speeds large singular values up and holds small ones back.
+    $\sigma_r$, $u_r$ and $v_r$ are the singular values and vectors of $W$, the product of $N$ layers. The rate is
+    integrated along each of {draws} flows and compared with the singular values of $W$: they differ by at most
+    {value:.1e} of the largest. Given $W$, depth enters through the factor $N \sigma_r^{2-2/N}$ alone, which speeds
+    large singular values up and holds small ones back.
     """
-    # the quantities of rivals have the same singular values, with another law's prediction
+    # The prediction is which quantity is read. Those of the first two rivals have the same singular values as measured,
+    # with another law's prediction; the third has the law's, on other flows
     yield _as_predicted(
         "largest error of σ_r(t) over the largest σ",
         balanced,
@@ -146,13 +169,15 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     r"""From balanced layers the preconditioner is positive semidefinite and reinforces the directions that $W$ has
     taken.
 
-    The map from gradients to velocities is built from the layers, and all its eigenvalues are $\sum_j
-    \sigma_r^{2(N-j)/N} \sigma_s^{2(j-1)/N}$ for the singular values of the product, to {value:.1e} of the largest; so
-    none is negative. The largest belongs to $u_1 v_1^\top$ ($1 - \cos^2$ of the angle is {misaligned:.1e} at most, and
-    a millionth is allowed): movement goes on fastest where it has already gone. Built from layers the map is a sum of
+    The preconditioner maps the loss's gradient to minus the velocity of $W$, the product of $N$ layers. It is built
+    from the layers, and all its eigenvalues are $\sum_j \sigma_r^{2(N-j)/N} \sigma_s^{2(j-1)/N}$ for the singular
+    values of $W$ (zero beyond their number), to {value:.1e} of the largest; so none is negative. The largest belongs to
+    $u_1 v_1^\top$, of the first singular vectors ($1 - \cos^2$ of the angle is {misaligned:.1e} at most, and a
+    millionth is allowed): movement goes on fastest where it has already gone. Built from layers the map is a sum of
     Kronecker products of Gram matrices, positive semidefinite for any layers; the form of the eigenvalues needs
     balance.
     """
+    # phrase of a rival of both checks, which gives them the flows from Gaussian layers
     without_balance = "the same eigenvalues for layers that are not balanced"
     # the predicted eigenvalues are sums of powers of singular values: none is negative
     yield _as_predicted(
@@ -162,6 +187,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
         amplification,
         because=f"{amplification:g} relative tolerances, to which the layers are balanced",
         rivals={
+            # the same eigenvalues as measured, predicted with N - 1 for N
             "the eigenvalues of one layer fewer": quantities.EIGENVALUE_FEWER,
             without_balance: {"table": gaussian},
         },
@@ -169,7 +195,9 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     yield every_draw(
         "largest 1 − cos² between the first eigenvector and u_1 v_1ᵀ",
         Draws(balanced).largest(quantities.MISALIGNMENT),
-        at_most=1e-6,  # chosen: an angle of a thousandth
+        # the square of an angle of a thousandth, chosen: the angle is an error of the order of the relative tolerance,
+        # by default 1e-11, over the gap between the first two eigenvalues
+        at_most=1e-6,
         because="errors of the relative tolerance in the layers, over the gap between eigenvalues",
         rivals={without_balance: {"values": Draws(gaussian).largest(quantities.MISALIGNMENT)}},
         fact="misaligned",
@@ -185,11 +213,12 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
 def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Claim:
     r"""From balanced layers the preconditioner is positive definite wherever $W$ has full rank.
 
-    Its least eigenvalue is at least $\sigma_{min}^{2-2/N}$, the term of the layer at one end. So it is above zero as
-    long as $\sigma_{min}$ is. At the nearest singular matrix it is zero at every depth from two on ({singular:.1e} of
-    the largest eigenvalue at most), so that there the loss may stop falling. For matrices that are not square the bound
-    is the least eigenvalue itself, for square ones an $N$-th of it. Along the flows $\sigma_{min}$ comes down to
-    {smallest:.1e}.
+    The preconditioner, a sum over layers, maps the loss's gradient to minus the velocity of $W$, the product of $N$
+    layers. Its least eigenvalue is at least $\sigma_{min}^{2-2/N}$, with $\sigma_{min}$ the least singular value of
+    $W$: the term of the layer at one end makes that much. So it is above zero as long as $\sigma_{min}$ is. At the
+    nearest singular matrix it is zero at every depth from two on ({singular:.1e} of the largest eigenvalue at most), so
+    that there the loss may stop falling. For matrices that are not square the bound is the least eigenvalue itself, for
+    square ones an $N$-th of it. Along the flows $\sigma_{min}$ comes down to {smallest:.1e}.
     """
     flows, settings = Draws(balanced), settings_of(balanced)
     rounding = amplification * _rtol(balanced)
@@ -211,7 +240,8 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
             because=because,
         )
 
-    # of square matrices the least eigenvalue is N sigma_min^(2 - 2/N), which this rival would predict rightly
+    # of square matrices the least eigenvalue is N sigma_min^(2 - 2/N), which this rival would predict rightly: None
+    # leaves it out
     is_square = settings["inputs"] == settings["outputs"]
     yield least_eigenvalue_above(lower_bound, rivals={"N times that bound": None if is_square else depth * lower_bound})
     # an eigenvalue that is zero may be computed as slightly negative
@@ -222,6 +252,7 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
         at_most=rounding,
         because=because,
         rivals={
+            # the same check from below instead of from above
             "it is positive at singular matrices as well": {
                 "values": share_at_singular.min(axis=1),
                 "at_most": None,
@@ -253,12 +284,14 @@ def larger_depth_larger_factors(
     ratio of the two factors grows with every layer.
 
     The slide says "speed up (slow down) large (small)". We read it as relative, since the slides are about depth that
-    pulls singular values apart. The factors are measured at one matrix, through balanced layers of each depth.
+    pulls singular values apart. A factor is the velocity of a singular value $\sigma$ of the product of $N$ balanced
+    layers, over its velocity in a linear model; both are measured at one matrix, for each number of layers.
 
     Read of each factor, against the factor one of a linear model, the sentence fails. Factors above one would grow with
-    every layer, and factors below one fall. But {slowed} of {steps} factors below one grow as a layer is added, and for
-    many layers every factor exceeds one. Singular values between {slow_at_most:.2g} and {slow_at_fewest:.2g} are slowed
-    down with {fewest} layers and sped up with {most}. The table of varied thresholds has this reading.
+    every layer, and factors below one fall. But {slowed} of {steps} factors below one, over all matrices and numbers of
+    layers, grow as a layer is added, and for many layers every factor exceeds one. Singular values between
+    {slow_at_most:.2g} and {slow_at_fewest:.2g} are slowed down with {fewest} layers and sped up with {most}. The table
+    of varied thresholds has this reading.
 
     A draw whose least change of the logarithm of a ratio, or of a factor, is smaller than {rounding:g} in size is
     undecided.
@@ -270,7 +303,10 @@ def larger_depth_larger_factors(
     depths = np.array(list(by_depth))[:, None]  # shape (depths, 1)
 
     def least(values: np.ndarray) -> dict[str, Any]:
-        """Return the least value of each draw, undecided where it is rounding, as arguments of `every_draw`."""
+        """Return the least value of each draw, undecided where it is rounding, as arguments of `every_draw`.
+
+        `values` have the shape (draws, depths, singular values).
+        """
         by_draw = np.min(values, axis=(1, 2))
         return {"values": by_draw, "undecided": np.abs(by_draw) < rounding}
 
@@ -285,7 +321,7 @@ def larger_depth_larger_factors(
             "least growth, with one more layer, of the logarithm of the ratio of two neighbouring factors",
             **least(np.diff(log_ratios(logs), axis=1)),
             at_least=0.0,
-            because="larger with each",
+            because="each further layer makes the ratio larger",
         )
 
     @takes_rivals("logs")
@@ -307,13 +343,14 @@ def larger_depth_larger_factors(
             "factors N σ, whose ratios stay": np.log(depths) + log_sigma,
             "factors N σ^(−1/N), whose ratios grow and are below one": np.log(depths) - log_sigma / depths,
         }
-        # The headline, and the other half of the sentence. `ratios_exceed_one` lets the first two laws through, and
-        # `ratios_grow` the third; the other check refuses them, or is undecided where ratios stay
+        # The headline, and the other half of the sentence. A rival is another law of the factors: both checks get its
+        # logarithms for those measured. `ratios_exceed_one` lets the first two laws through, and `ratios_grow` the
+        # third; the other check refuses them. Where ratios stay it is undecided, which suffices
         yield ratios_grow(log_factor, rivals=laws)
         yield ratios_exceed_one(log_factor, rivals=laws)
     else:
         # As printed, a factor above one grows and one below one falls. As corrected, the sign is that of log sigma less
-        # its turning value, which has shape (depths - 1, 1)
+        # its turning value, which has shape (depths - 1, 1). Rivals predict other signs
         log_turning_values = [log_of_turning_value(fewer, more) for fewer, more in pairwise(by_depth)]
         log_sigma_beyond = log_sigma_before - np.array(log_turning_values)[:, None]
         yield every_draw(
@@ -328,7 +365,7 @@ def larger_depth_larger_factors(
                 "factors of singular values above one grow, the others fall": least(np.sign(log_sigma_before) * change),
             },
         )
-        yield ratios_grow(log_factor)
+        yield ratios_grow(log_factor)  # claimed by the sentence, the correction and each rival alike
     is_slow = log_factor_before < 0  # slower than a linear model, whose factor is one
     yield Facts(rounding=rounding, slowed=int(np.sum(change[is_slow] > 0)), steps=int(np.sum(is_slow)))
     fewest, most = min(by_depth), max(by_depth)
@@ -366,10 +403,12 @@ def log_of_turning_value(fewer: int, more: int) -> float:
 def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
     r"""Layers that start near zero are approximately balanced, and identity layers exactly.
 
-    The imbalance is conserved, and of order $s^2$ for entries of deviation $s$; the layers end at order one. So
-    relative to the size of the layers at the end it is of order $s^2$, which is what is measured. Relative to their
-    size at the start it is of order one at every $s$ ({relative:.2g} at least). Layers near zero are no more balanced
-    than others; they become balanced by growing. From the smallest start they must have grown at least twofold.
+    The imbalance is the largest $\|W_{j+1}^\top W_{j+1} - W_j W_j^\top\|_F$ over layers $W_j$, their size the largest
+    squared spectral norm. The imbalance is conserved, and of order $s^2$ for entries of standard deviation $s$; the
+    layers end at order one. So relative to the size of the layers at the end it is of order $s^2$, which is what is
+    measured. Relative to their size at the start it is of order one at every $s$ ({relative:.2g} at least). Layers near
+    zero are no more balanced than others; they become balanced by growing. From the smallest start they must have grown
+    at least twofold.
     """
     scales = settings_of(starts)["scales"]
     order, change = _order(select(starts, quantities.IMBALANCE_AT_END, scale=scales), "scale")
@@ -377,21 +416,23 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
         "error of the order in s of the imbalance over the layers' size",
         order,
         2.0,
-        tolerance=4 * change + 1e-2,  # as in `balancedness_gd_first_order`, with a hundredth, chosen
-        relative_to=1.0,
+        # `change` is the error that the next order makes (`_order`). Four times `change` is chosen, and so is a
+        # hundredth, which remains where `change` happens to be near zero
+        tolerance=4 * change + 1e-2,
+        relative_to=1.0,  # errors of an order are absolute
         resolution=0.5,  # chosen: half of the distance to the nearer rival
         because="four times the change from one scale to the next, and a hundredth",
         rivals={"an imbalance of first order": 1.0, "an imbalance that does not fall with s": 0.0},
     )
     yield every_draw(
         "imbalance of identity layers, at the end",
-        Draws(starts, scale=0.0)[quantities.IMBALANCE_AT_END],
+        Draws(starts, scale=0.0)[quantities.IMBALANCE_AT_END],  # the table has identity layers at scale 0
         at_most=amplification * _rtol(starts),
         because=f"{amplification:g} relative tolerances of the integrator",
     )
     yield every_draw(
         "growth of the layers from the smallest start",
-        Draws(starts, scale=min(scales))[quantities.LAYER_GROWTH],
+        Draws(starts, scale=min(scales))[quantities.LAYER_GROWTH],  # of the largest spectral norm, end over start
         at_least=2.0,  # chosen
         because="the flow has left the neighbourhood of zero",
     )
@@ -427,7 +468,7 @@ def _as_predicted(name: str, table: Table, quantity: Quantity, amplification: fl
     return equal_on_every_draw(
         name,
         *Draws(table).with_prediction(quantity),
-        tolerance=amplification * _rtol(table),
+        tolerance=amplification * _rtol(table),  # of each draw's largest measured number, which errors are divided by
         resolution=1e-3,  # chosen: by default rivals are off by a tenth or more
         because=because,
     )

@@ -1,4 +1,10 @@
-"""Trajectories that no regulariser emulates."""
+"""Trajectories that no regulariser emulates.
+
+W is the end-to-end matrix, l the loss, and P_W the preconditioner that depth N puts before the gradient of l (slide
+16). If P_W vec(grad l) is the gradient of a function, its integral along every closed curve vanishes. The table has
+integrals along closed curves by draw, depth and case; a case is one output with whitened or correlated inputs, or two
+outputs. The second moments of whitened inputs are the identity.
+"""
 
 from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.line_integral.quantities import INTEGRAL, WHITENED
@@ -29,22 +35,24 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
     Cohen and Hazan 2018, theorem 2, from memory), which is reproduced here. New is where depth 2 is an exception, and
     where not (for other losses see errata 1).
 
-    Where no function has the field as its gradient, its integral along some closed curve does not vanish. With one
-    output, $P_W \nabla\ell = |W|^{2-2/N} (\nabla\ell + (N-1)\, \hat w \hat w^\top \nabla\ell)$, with
-    $\hat w = W / |W|$. With whitened inputs $\nabla\ell$ has a part along $W$, from which the field has a gradient at
-    every depth, and a constant part $g$. For $g$ the antisymmetric part of the field's Jacobian is a multiple of
-    $2 - 2/N - (N-1)$, which is zero at $N = 1$ and $N = 2$. So at depth 2 the end-to-end dynamics are plain gradient
-    flow on $|W| \langle W, g \rangle + \frac{2}{3}|W|^3$, an objective of the kind that the slide rules out. Elsewhere
-    the integral is at least {value:.2g} of the integral of the absolute value. Up to {rounding:g}, the rounding of the
-    quadrature, it counts as zero; from a million times that on it counts as not zero.
+    $P_W$ is the preconditioner that depth $N$ puts before the gradient $\nabla\ell$ at $W$. Where no function has the
+    field $P_W \nabla\ell$ as its gradient, its integral along some closed curve does not vanish. With one output, $P_W
+    \nabla\ell = |W|^{2-2/N} (\nabla\ell + (N-1)\, \hat w \hat w^\top \nabla\ell)$, with $\hat w = W / |W|$. With
+    whitened inputs $\nabla\ell$ is the sum of a part along $W$, for which the field is a gradient at every depth, and
+    of a constant part $g$. For $g$ the antisymmetric part of the field's Jacobian is a multiple of $2 - 2/N - (N-1)$,
+    which is zero at $N = 1$ and $N = 2$. So at depth 2 the end-to-end dynamics are plain gradient flow on $|W| \langle
+    W, g \rangle + \frac{2}{3}|W|^3$, an objective of the kind that the slide rules out. Elsewhere, except at depth 1,
+    the integral is at least {value:.2g} of the integral of the absolute value. Up to {rounding:g} of it, the rounding
+    of the quadrature, an integral counts as zero; from a million times that on it counts as not zero.
     """
-    # one row for each curve, depth and case; a case is one output with whitened or correlated inputs, or two outputs
+    # one row for each curve, depth and case, which is a draw of these checks
     table = select(curve, INTEGRAL)
     integrals = table["value"].abs().to_numpy()
     depth = table["depth"].to_numpy()
     is_whitened = (table["case"] == WHITENED).to_numpy()  # one output with whitened inputs
     # Which integrals vanish: by the slide only those at depth 1, where P_W is the identity and the field a gradient; by
-    # the correction also those at depth 2 with one output and whitened inputs; and by two rivals
+    # the correction also those at depth 2 with one output and whitened inputs; and by two rivals. Each gives both
+    # checks other integrals to judge, {"values": ...}
     vanishes = depth == 1
     vanishes_as_corrected = vanishes | (is_whitened & (depth == 2))
     vanishes_at_depth_2 = depth <= 2
@@ -61,7 +69,8 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
             # the next check refuses these two; here they hold, as fewer integrals must not vanish
             at_depth_2: {"values": integrals[~vanishes_at_depth_2]},
             if_whitened: {"values": integrals[~vanishes_if_whitened]},
-            # no integral vanishes; the next check, on those that do, is not changed by it
+            # no integral vanishes, so that this check gets those at depth 1 as well and refuses the rival; the next
+            # check is as corrected
             "it does not vanish at depth 1 either": {"values": integrals},
         },
     )
@@ -76,7 +85,8 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
             if_whitened: {"values": integrals[vanishes_if_whitened]},
         },
     )
-    # one output and whitened inputs, at every depth
+    # one output and whitened inputs, at every depth; the slide, the correction and the rivals change nothing in this
+    # check
     with_closed_form = table[table["predicted"].notna()]  # that of `theory.sector_integral`
     yield equal_on_every_draw(
         "difference from the closed form, one output and whitened inputs",
