@@ -1,4 +1,17 @@
-"""Acceleration by depth: how many iterations deeper networks save on a regression."""
+"""Acceleration by depth: how many iterations deeper networks save on a regression.
+
+The l_p loss of a regression is the mean of |x.w - y|^p over samples, with the end-to-end weights w. At depth N these
+are the product of one row of weights and N - 1 scalars; depth 1 is the linear model. Networks start balanced, from the
+same w at every depth. `l4` and `l2` are descents with p = 4 and p = 2 on the same data. The end-to-end update (slide
+24) is the step that a balanced network makes in w, to first order in its size.
+
+`samples` are end-to-end updates on two orthogonal samples, of lengths kappa and one, with labels one. Its columns are
+the exponent p, the `stiffness` kappa, the depth, and `seed`, the number of the start.
+
+Besides its own parameters every check takes `rivals` and others (`judging.takes_rivals`). A rival replaces the check's
+prediction or, as a mapping, other arguments: {"estimate": x} has the check judge x. It is refused if one of the claim's
+checks then fails or is undecided; others may let it through.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -35,15 +48,16 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
-# - grid_steps: a speed-up must exceed the ratio of two learning rates this many grid steps apart; less could come from
-#   the grid. How many is chosen
+# - grid_steps, of the claims on regressions: a speed-up must exceed the ratio of two learning rates this many grid
+#   steps apart; less could come from the grid. How many is chosen
 # - tolerance, of `steps_by_stiffness`: the largest error of a power of kappa: half of 1/3, the least by which a rival's
 #   power at depth 3 differs from the law's
 
-# by depth, the speed-up of a network: iterations at depth 1 over those at its depth, each at the best learning rate
+# By depth, the speed-up of a network: iterations at depth 1 over those at its depth, each at the best learning rate. Of
+# one that is assumed it is a number without interval
 Speedups = Mapping[int, Estimate | float]
 
-# rivals of several claims; twice is chosen, beyond the bound of one grid step, 1.2 by default
+# phrases of rivals of several claims; twice is chosen, beyond the bound of one grid step, 1.2 by default
 NOT_FASTER = "deeper networks take as many iterations as depth 1"
 TWICE_AS_FAST = "depth 2 alone is twice as fast"
 SCOPE = "z-scored regression data (by default diabetes, 442 × 10), small balanced starts, best of a grid of rates"
@@ -54,13 +68,15 @@ def depth_accelerates_l4(l4: Table, l2: Table, *, grid_steps: Positive) -> Claim
     r"""On a regression with the $\ell_4$ loss gradient descent from small starts is faster through redundant linear
     layers.
 
-    Iterations are counted until the loss exceeds the least one by at most {tolerance:g} of it. Each depth and start
-    runs at its best learning rate in one logarithmic grid. The grid alone could mislead by the ratio of neighbouring
-    rates: a speed-up counts when its whole 95 % interval exceeds that ratio. The ratio of iterations, depth 1 over
-    depth 2, is {value:.3g}, the geometric mean over {draws} starts, all of which are counted. The deeper networks
-    express the same linear functions, and their problem is not convex. The slide says that depth can accelerate; on
-    other data it need not. Starts matter as well: `l4_from_large_starts`.
+    Iterations are counted until the loss, the mean of $|x^\top w - y|^4$ for the product $w$ of the layers, exceeds the
+    least one by at most {tolerance:g} of it. Each depth and start runs at its best learning rate in one logarithmic
+    grid. The grid alone could mislead by the ratio of neighbouring rates: a speed-up, iterations at depth 1 over those
+    of a deeper network, counts when its whole 95 % interval exceeds that ratio. At depth 2 it is {value:.3g}, the
+    geometric mean over {draws} starts, all of which are counted. The deeper networks express the same linear functions,
+    and their problem is not convex. The slide says that depth can accelerate; on other data it need not, nor from
+    longer starts (`l4_from_large_starts`).
     """
+    # each rival gives the same checks its own speed-ups: those of p = 2, or one at every depth
     no_speedup = dict.fromkeys(_speedups(l4), 1.0)
     rivals: dict[str, Speedups] = {"the speed-up at p = 2": _speedups(l2), NOT_FASTER: no_speedup}
     yield from _speedup_checks(l4, rivals, claims_no_speedup=False, grid_steps=grid_steps)
@@ -79,10 +95,12 @@ def depth_does_not_accelerate_l2(l4: Table, l2: Table, *, grid_steps: Positive) 
     r"""On the slide's $\ell_p$ regression with $p = 2$ depth brings no speed-up.
 
     The slide is about $p > 2$ only, this claim about the other case: at $p = 2$ the Hessian is the same everywhere, so
-    that one step size suits a linear model all the way. The speed-up of a deeper network over depth 1, with its whole
-    95 % interval, may not exceed the ratio of neighbouring rates; iterations are counted as in `depth_accelerates_l4`.
-    The ratio of iterations, depth 1 over depth 2, is {value:.3g}, the geometric mean over {draws} starts.
+    that one step size suits a linear model all the way. Iterations are counted until the loss exceeds the least one by
+    a small share of it, each network at its best learning rate in a grid (`depth_accelerates_l4`). The speed-up,
+    iterations at depth 1 over those of a deeper network, may not exceed the ratio of neighbouring rates, with its whole
+    95 % interval. At depth 2 it is {value:.3g}, the geometric mean over {draws} starts.
     """
+    # rivals give the checks the speed-ups of p = 4 or, at depth 2 alone, twice
     rivals: dict[str, Speedups] = {"the speed-up at p = 4": _speedups(l4), TWICE_AS_FAST: {2: 2.0}}
     return _speedup_checks(l2, rivals, claims_no_speedup=True, grid_steps=grid_steps)
 
@@ -99,10 +117,10 @@ def depth_accelerates_l4_gas_sensor(l4: Table, l2: Table, *, grid_steps: Positiv
     starts.
 
     The criterion is that of `depth_accelerates_l4`. Iterations at depth 1 over those of each deeper network must exceed
-    the ratio of neighbouring rates, in the geometric mean over starts and with its whole 95 % interval. The slide says
-    "Regression problem from UCI ML Repository" and names no data set. We take the set that, as we remember, Arora,
-    Cohen and Hazan (2018) used; the slide presents their result. The set has to be downloaded, and the claim is
-    untested without it. The overlay `gas_sensor` judges it.
+    the ratio of neighbouring learning rates in the grid, in the geometric mean over starts and with its whole 95 %
+    interval. The slide says "Regression problem from UCI ML Repository" and names no data set. We take the set that, as
+    we remember, Arora, Cohen and Hazan (2018) used; the slide presents their result. The set has to be downloaded, and
+    the claim is untested without it. The overlay `gas_sensor` judges it.
     """
     if {_data_set(l4), _data_set(l2)} != {GAS_SENSOR}:
         raise Untested(
@@ -125,11 +143,13 @@ def l4_on_further_tables(l4: Sequence[Table], l2: Sequence[Table], *, grid_steps
     r"""On further regressions with the $\ell_4$ loss, from small starts, one redundant linear layer makes gradient
     descent faster as well.
 
-    On {tables}, in that order, the ratios of iterations, depth 1 over depth 2, are {ratios_at_depth_2}, judged by the
-    criterion of `depth_accelerates_l4`. The claim leaves depth 3 open: depth 1 over depth 3 gives {ratios_at_depth_3}.
-    With the $\ell_2$ loss the ratios, depth 1 over depth 2, are {ratios_l2}; below one, depth 2 takes more iterations.
+    On {tables}, in that order, the ratios of iterations, depth 1 over depth 2, are {ratios_at_depth_2}, at best
+    learning rates in a grid. Each must exceed the ratio of neighbouring rates with its whole 95 % interval. The claim
+    leaves depth 3 open: depth 1 over depth 3 gives {ratios_at_depth_3}. With the $\ell_2$ loss the ratios, depth 1 over
+    depth 2, are {ratios_l2}; below one, depth 2 takes more iterations.
     """
-    for table, table_at_p_2 in zip(l4, l2, strict=True):
+    for table, table_at_p_2 in zip(l4, l2, strict=True):  # a data set each
+        # a rival alters the check of every data set; one of these checks must refuse it
         rivals: dict[str, Speedups] = {"the speed-up at p = 2": _speedups(table_at_p_2), NOT_FASTER: {2: 1.0}}
         yield from _speedup_checks(
             table,
@@ -171,9 +191,10 @@ def l4_from_large_starts(large: Table, small: Table, *, grid_steps: Positive) ->
     r"""From starts of norm one, longer than the solution, depth does not accelerate the regression with the $\ell_4$
     loss.
 
-    Starts have norm {start:g}, where those of `depth_accelerates_l4` have {small_start:g}. The ratio of iterations,
-    depth 1 over depth 2, is {value:.2g}, the geometric mean over {draws} starts: below one, depth 2 takes more
-    iterations. No deeper network may be faster than depth 1 by more than the ratio of neighbouring rates.
+    The weights start at norm {start:g}, where those of `depth_accelerates_l4` start at {small_start:g}. The ratio of
+    iterations, depth 1 over depth 2, is {value:.2g}, the geometric mean over {draws} starts: below one, depth 2 takes
+    more iterations. Each network has its best learning rate in a grid. No deeper one may be faster than depth 1 by more
+    than the ratio of neighbouring rates.
     """
     rivals: dict[str, Speedups] = {"as from small starts": _speedups(small), TWICE_AS_FAST: {2: 2.0}}
     yield from _speedup_checks(large, rivals, claims_no_speedup=True, grid_steps=grid_steps)
@@ -194,13 +215,14 @@ def accelerates_for_p_above_2(samples: Table) -> Claim:
 
     "Reach" means here that the loss, which is zero at the minimum, falls to {reached:.2g} of its value at zero weights.
     One of two orthogonal samples is $\kappa$ times as long as the other. If the speed-up grows with $\kappa$ without
-    bound, some $\kappa$ gives any factor. The exponents {exponents} are tried. By the law of `steps_by_stiffness` the
-    speed-up of depth 2 grows as $\kappa^{2 - 2/\min(2, p-1)}$, up to a logarithm, and at $p = 2$ not at all. From
-    $\kappa$ = {first:g} to {last:g} the measured power is {value:.2g} at the least exponent (median of {draws} starts).
-    At the largest $p$ and $\kappa$ depth 2 is {speedup:.0f} times as fast. Nearer to $p = 2$ larger $\kappa$ are
-    needed: the power outweighs the logarithm from $\log \kappa \approx (p - 1) / (2p - 4)$ on.
+    bound, some $\kappa$ gives any factor. The exponents {exponents} are tried. Gradient descent takes of the order of
+    $\kappa^2$ steps and depth 2 of $\kappa^{2/\min(2, p-1)} \log \kappa$ (`steps_by_stiffness`), so that the speed-up
+    grows as $\kappa^{2 - 2/\min(2, p-1)} / \log \kappa$, and at $p = 2$ not at all. From $\kappa$ = {first:g} to
+    {last:g} the measured power is {value:.2g} at the least exponent (median of {draws} starts). At the largest $p$ and
+    $\kappa$ depth 2 is {speedup:.0f} times as fast. Nearer to $p = 2$ larger $\kappa$ are needed: the power outweighs
+    the logarithm from $\log \kappa \approx (p - 1) / (2p - 4)$ on.
     """
-    # power of kappa in the number of steps, by exponent p; shape (starts,) each
+    # power of kappa in the number of steps, by exponent p; shape (starts,) each, nan without a stable rate
     powers_1, powers_2 = powers_of_stiffness(samples, depth=1), powers_of_stiffness(samples, depth=2)
     # the speed-up is the ratio of the numbers of steps: its power is the difference, start by start; both depths have
     # the same starts in the same order
@@ -208,9 +230,11 @@ def accelerates_for_p_above_2(samples: Table) -> Claim:
     exponents_above_2 = [exponent for exponent in power_of_speedup if exponent > 2]
     largest_exponent = max(exponents_above_2)
     for exponent in exponents_above_2:
+        # a rival is what the check would get of other powers, as arguments
         rivals = {"the power at p = 2": _median_of_stable(power_of_speedup[2.0])}
         if exponent == largest_exponent:
-            # `at_least` is undecided of a power that is zero on every start
+            # `at_least` is undecided of a power that is zero on every start, which suffices to refuse this rival; the
+            # checks at other exponents are not changed by it
             bounded = np.zeros(len(power_of_speedup[exponent]))
             rivals["the speed-up at the largest exponent alone is bounded"] = _median_of_stable(bounded)
         yield at_least(
@@ -229,7 +253,7 @@ def accelerates_for_p_above_2(samples: Table) -> Claim:
         first=smallest_kappa,
         last=largest_kappa,
         reached=settings_of(samples)["tolerance"],
-        speedup=np.nanmedian(steps_1 / steps_2),
+        speedup=np.nanmedian(steps_1 / steps_2),  # of starts with a stable rate at both depths
     )
 
 
@@ -243,16 +267,18 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
     r"""On two orthogonal samples of lengths one and $\kappa$ the end-to-end update at depth $N$ takes a number of steps
     that grows as $\kappa^{1 - 2/N + 2/\min(N, p-1)}$, up to a logarithm, where gradient descent takes $\kappa^2$.
 
-    The step is limited twice. While the long sample is fitted, with weights of order $1/\kappa$, the limit is of order
-    $\kappa^{-2/N}$. Later it is of order $\kappa^{-2/(p-1)}$, since the preconditioner's part along $W$ keeps pushing
-    the long sample off its fit, to a residual of $\kappa^{-2/(p-1)}$. The time to leave weights of order $1/\kappa$
-    grows as $\kappa^{1-2/N}$, at depth 2 as $\log \kappa$. So depth 3 gains nothing for $p \le 2.2$, and for
-    $p < N + 1$ depth $N$ gains less than depth 2; from $p = N + 1$ on the powers are equal, up to the logarithm of
-    depth 2. The $\kappa$ tried do not show that logarithm: measured powers are nearer to the law with it at $p$ =
-    {nearer}, and nearer to the law without it at $p$ = {further}. From the law with the logarithm a power is off by
-    {error:.2g} at most; {tolerance:.2g} is allowed, half of the least difference between the law and a rival at depth
-    3. In {lucky} of {cells} cases some rate above the largest stable one arrived earlier; {unstable} cases have no
-    stable rate and are left out.
+    The loss is the mean of $|x^\top w - y|^p$ over the two samples. A learning rate is stable if it and the next
+    smaller ones arrive, in steps about inversely proportional to rates. The step is limited twice. While the long
+    sample is fitted, with weights of order $1/\kappa$, the limit is of order $\kappa^{-2/N}$. Later it is of order
+    $\kappa^{-2/(p-1)}$, since the preconditioner's part along $w$ keeps pushing the long sample off its fit, to a
+    residual of $\kappa^{-2/(p-1)}$. The time to leave weights of order $1/\kappa$ grows as $\kappa^{1-2/N}$, at depth 2
+    as $\log \kappa$. So depth 3 gains nothing for $p \le 2.2$, and for $p < N + 1$ depth $N$ gains less than depth 2;
+    from $p = N + 1$ on the powers are equal, up to the logarithm of depth 2. The $\kappa$ tried do not show that
+    logarithm: measured powers are nearer to the law with it at $p$ = {nearer}, and nearer to the law without it at $p$
+    = {further}. From the law with the logarithm a power is off by {error:.2g} at most; {tolerance:.2g} is allowed, half
+    of the least difference between the law and a rival at depth 3. In {lucky} of {cells} cases (starts at one $p$,
+    $\kappa$ and $N$) some rate above the largest stable one arrived earlier; {unstable} cases have no stable rate, and
+    their starts are left out there.
     """
     laws = [law for table in samples for law in _laws(table)]
     if len({(law.p, law.N) for law in laws}) < len(laws):
@@ -261,7 +287,8 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
     for law in laws:
         p, N = law.p, law.N
         # The law is 1 - 2/N + 2 / min(N, p - 1): the power of the time, and that of one over the largest stable step. A
-        # rival equals the law at some N and p, as the first at N = 2; checks at others refuse it
+        # rival equals the law at some N and p, as the first at N = 2, or is nearer to it than the tolerance, as some at
+        # N = 4; checks at others refuse it
         other_powers = {
             "the time to leave small weights is the same for every kappa": 2 / min(N, p - 1),
             "nothing pushes the long sample off its fit": 1.0,  # 1 - 2/N + 2/N
@@ -273,7 +300,9 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
             **_median_of_stable(law.measured),
             predicted=law.power + law.logarithm,
             tolerance=tolerance,
-            resolution=2 * tolerance,  # the least difference between the law and a rival at depth 3
+            # by default the least difference between the law and a rival at depth 3; an interval and a tolerance that
+            # are larger together leave the check undecided
+            resolution=2 * tolerance,
             because="half of the least difference between the law and a rival at depth 3, where they differ",
             rivals={phrase: other + law.logarithm for phrase, other in other_powers.items()},
         )
@@ -287,7 +316,7 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
         further=", ".join(f"{p:g}" for p in nearer_without),
         error=max(law.error_with_logarithm for law in laws),
         tolerance=tolerance,
-        lucky=int(np.sum(fewest_steps < steps)),
+        lucky=int(np.sum(fewest_steps < steps)),  # false where there is no stable rate, and `steps` is nan
         cells=len(steps),
         unstable=int(np.isnan(steps).sum()),
     )
@@ -328,7 +357,10 @@ def _laws(table: Table) -> list[_Law]:
 
 
 def _median_of_stable(powers: np.ndarray) -> dict[str, Any]:
-    """Return a check's arguments: the median over starts with a stable rate for every kappa, and how many have none."""
+    """Return a check's arguments: the median over starts with a stable rate for every kappa, and how many have none.
+
+    `powers` have the shape (starts,); a start, which is a draw of the check, is nan if it has none at some kappa.
+    """
     is_stable = np.isfinite(powers)
     return {"estimate": median(powers[is_stable]), "excluded": {"no stable learning rate": int(np.sum(~is_stable))}}
 
@@ -356,9 +388,9 @@ def _speedups(table: Table, *, slowest: float = np.nan) -> dict[int, Estimate]:
         logs = mean(np.log(steps[1] / steps_deeper))  # start by start: all depths have the same starts, in one order
         value, lower, upper = np.exp([logs.value, logs.lower, logs.upper])
         speedups[depth] = Estimate(
-            value,
-            lower,
-            upper,
+            value=value,
+            lower=lower,
+            upper=upper,
             draws=logs.draws,
             how="geometric mean (t of logarithms)",
             missing=logs.missing,
@@ -407,7 +439,7 @@ def _speedup_checks(
                 because=f"{grid_steps:g} {steps} of the grid of learning rates",
                 rivals={phrase: {"estimate": other[depth]} for phrase, other in rivals.items() if depth in other},
             )
-            # a check is undecided if a best rate is at an end of the grid; a start that arrives at no rate has no best
-            # rate, and is counted by the estimate instead
+            # the check is undecided, under rivals too, if a best rate is at an end of the grid; a start that arrives at
+            # no rate has no best rate, and is counted by the estimate instead
             best_rates = [best for best in (*optima[1], *optima[depth]) if np.isfinite(best.value)]
             yield at_optimum(check, *best_rates)

@@ -1,6 +1,7 @@
 """How the end-to-end update's steps grow with the length of the longer of two samples: by theory, and in tables.
 
-That length is kappa; p is the exponent of the loss, N the depth.
+That length is kappa; p is the exponent of the loss, N the depth. A power of kappa is the slope of the logarithm of the
+number of steps against log kappa.
 """
 
 import numpy as np
@@ -21,9 +22,9 @@ def power_of_stiffness(exponent: float, depth: int) -> float:
 
 
 def logarithm_at_depth_two(depth: int, first: float, last: float) -> float:
-    """What a logarithm adds to the mean power between two kappa: at depth 2 the time grows as log kappa.
+    """What a logarithm adds to the mean power from kappa `first` to `last`: at depth 2 the time grows as log kappa.
 
-    The mean power of f between them is ``log(f(last) / f(first)) / log(last / first)``.
+    The mean power of f between them is ``log(f(last) / f(first)) / log(last / first)``; here f is the logarithm.
     """
     if depth != 2:
         return 0.0

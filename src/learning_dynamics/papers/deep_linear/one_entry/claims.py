@@ -1,4 +1,15 @@
-"""One linear measurement of a matrix: how the second singular value depends on the first, by depth."""
+"""One linear measurement of a matrix: how the second singular value depends on the first, by depth.
+
+W is the product of N balanced layers, with singular values sigma_1 >= sigma_2 >= ... A linear measurement is the number
+<A, W> for a matrix A with singular values s_1 >= s_2 >= ...; one observed entry is the case s_2 = 0. The loss is half
+the squared error of the measurement. As its gradient is a multiple of A, larger targets are further along one path.
+Roles: `generic` are paths under a measurement with s_2 > 0, from Gaussian W; `entry` the same under one entry;
+`aligned` are flows on a measurement with A = diag(1, ratio) from a multiple of the identity, one for each depth.
+
+Besides its own parameters every check takes `rivals`, `printed`, `corrected` and others (`judging.takes_rivals`). A
+rival replaces the check's prediction or, as a mapping, other arguments: {"values": x} has the check judge x. It is
+refused if one of the claim's checks then fails or is undecided; a check that does not name it stays as it is.
+"""
 
 from collections.abc import Mapping
 
@@ -13,10 +24,10 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
-# - share: tolerance of exponents and slopes, as a share of s_2 / s_1, the power at depth 2; chosen. s_1 and s_2 are the
-#   largest singular values of the measurement
-# - amplification: error that is allowed, in units of the integrator's relative tolerance; chosen: errors add up along a
-#   flow
+# - share, of `one_measurement`: tolerance of exponents and slopes, as a share of s_2 / s_1, the power at depth 2;
+#   chosen
+# - amplification, of `one_measurement`: error that is allowed along aligned flows, in units of the integrator's
+#   relative tolerance; chosen: errors add up along a flow
 
 SIGN_AT_START = 1.0  # `runs.one_entry` draws matrices of positive determinant
 
@@ -40,26 +51,28 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
     r"""Under one observed entry and the $\ell_2$ loss, as the first singular value grows, the second depends on it
     linearly at depth 1, as a power at depth 2, and with an asymptote from depth 3 on.
 
-    Every depth is judged by the exponent $d \log \sigma_2 / d \log \sigma_1$ over the last doubling of $\sigma_1$. The
-    first check is the slide's own case: under one entry the median of the exponent's absolute value is at most
-    {level:.1e}, at every depth. The theorem behind the slide (Arora, Cohen, Hu and Luo 2019; from memory) has one
-    linear measurement; then the exponent is one at depth 1, $s_2 / s_1$ at depth 2 and zero from depth 3 on. The paths
-    that test this start from Gaussian $W$, whose singular vectors have nothing to do with $A$'s. The median error of
-    their exponents is at most {off:.1e} at every depth. {slow} of {paths} paths are off by more than the tolerance of
-    {tolerance:g}. On these the part of $W$ that grows is nearly of rank one at the start, along $A$'s first two
-    directions, and the path would have to be longer.
+    $\sigma_1$ and $\sigma_2$ are the largest singular values of the product $W$ of balanced layers. Every depth is
+    judged by the exponent $d \log \sigma_2 / d \log \sigma_1$ over the last doubling of $\sigma_1$. The first check is
+    the slide's own case: under one entry the median of the exponent's absolute value is at most {level:.1e}, at every
+    depth. The theorem behind the slide (Arora, Cohen, Hu and Luo 2019; from memory) has one linear measurement,
+    $\langle A, W \rangle$, where $A$ has the singular values $s_1 > s_2 > 0$. Then the exponent is one at depth 1, $s_2
+    / s_1$ at depth 2 and zero from depth 3 on. The paths that test this start from Gaussian $W$, whose singular vectors
+    have nothing to do with $A$'s. The median error of their exponents is at most {off:.1e} at every depth. {slow} of
+    {paths} paths are off by more than the tolerance of {tolerance:g}. On these the part of $W$ that grows is nearly of
+    rank one at the start, along $A$'s first two directions, and the path would have to be longer.
 
     If $W$ starts with $A$'s singular vectors, $\sigma_2$ along the whole path is known in closed form as a function of
-    $\sigma_1$. At depth 2 layers obey linear equations once time is rescaled, so that $\sigma_1 \sim e^{2 s_1 \tau}$
-    and $\sigma_2 \sim e^{2 s_2 \tau}$. In three dimensions and more this is so from almost every balanced start, in two
-    from almost every one whose determinant has the sign of $A$'s. Exceptions and their exponents are in the letter
-    (errata 2).
+    $\sigma_1$. At depth 2 layers obey linear equations in a rescaled time $\tau$, so that $\sigma_1 \sim e^{2 s_1
+    \tau}$ and $\sigma_2 \sim e^{2 s_2 \tau}$. In three dimensions and more this is so from almost every balanced start,
+    in two from almost every one whose determinant has the sign of $A$'s. Exceptions and their exponents are in the
+    letter (errata 2).
     """
     s_1, s_2 = settings_of(generic)["measurement"][:2]
     ratio = s_2 / s_1
-    tolerance = share * ratio
+    tolerance = share * ratio  # of exponents and of the slope at depth 1, which is the ratio itself
     depths = sorted(generic["depth"].unique())
-    # d log sigma_2 / d log sigma_1 at the end of each path, by depth, shape (draws,) each
+    # d log sigma_2 / d log sigma_1 at the end of each path, by depth, shape (draws,) each; nan for a path that could
+    # not be integrated, which leaves the check of its median undecided
     exponents_entry = {depth: _last_exponents(entry, depth) for depth in depths}
     exponents_generic = {depth: _last_exponents(generic, depth) for depth in depths}
 
@@ -72,13 +85,18 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
         corrected: float | None = None,
         rivals: Mapping[str, float] | None = None,
     ) -> Check:
-        """Check that the median over draws of an exponent, or of a slope, is as predicted."""
+        """Check that the median over draws of an exponent, or of a slope, is as predicted.
+
+        `printed`, `corrected` and `rivals` are handed on: they are other predictions, or NOT_CLAIMED.
+        """
         return equal(
             name,
             median(values),
             predicted,
             tolerance=tolerance,
-            resolution=ratio / 2,  # half of the way from the asymptote's exponent, zero, to the power's
+            # half of the way from the asymptote's exponent, zero, to the power's; an interval and a tolerance that are
+            # larger together leave the check undecided
+            resolution=ratio / 2,
             because=f"{share:g} of the power at depth 2",
             scaled=False,  # the smallest error that is refused is not sought: the chosen `share` would be its size
             printed=printed,
@@ -88,7 +106,7 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
 
     # One entry. By the correction the exponent is zero at every depth. By the slide it is one at depth 1, which fails:
     # this check is the headline. At depth 2 the slide has a power without a number, and the check is the correction's
-    # alone. From depth 3 on both have zero
+    # alone: the sentence claims nothing there (NOT_CLAIMED). From depth 3 on both have zero
     for depth in depths:
         yield median_equals(
             f"d log σ_2 / d log σ_1 at the end, one entry, depth {depth}",
@@ -150,7 +168,7 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
         scaled=False,  # as for the medians: the chosen `amplification` would be its size
     )
 
-    # errors of the exponents under one linear measurement from Gaussian starts, shape (depths, draws)
+    # errors of the exponents under one linear measurement from Gaussian starts, shape (depths, draws): a path each
     errors = np.array([np.abs(exponents_generic[depth] - predicted_exponents[depth]) for depth in depths])
     yield Facts(
         off=np.median(errors, axis=1).max(),
@@ -162,7 +180,10 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
 
 
 def _last_doubling(table: Table, depth: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return sigma_1 and sigma_2 where the last doubling of sigma_1 begins and ends, each of shape (draws, 2)."""
+    """Return sigma_1 and sigma_2 where the last doubling of sigma_1 begins and ends, each of shape (draws, 2).
+
+    It begins at the first recorded time at which sigma_1 is at least half of its last value.
+    """
     sigma_1, sigma_2 = sigmas(table, 1, 2, depth=depth)  # shape (draws, times) each
     # the first time of the doubling, by draw; flows that could not be integrated are nan throughout
     begin = np.argmax(sigma_1 >= sigma_1[:, -1:] / 2, axis=1)
@@ -195,13 +216,14 @@ def one_entry_determinant_sign(flows: Table) -> Claim:
     r"""Balanced layers of depth two and more keep the sign of the determinant; at depth 1 one observed entry can turn
     it.
 
-    The singular values of a balanced network move at rates that vanish with them, so that none reaches zero. At depth 1
-    the observed entry $w_{12}$ alone moves, to its target $y$, and the determinant changes linearly with it. So its
-    last sign is that of $w_{11} w_{22} - y\, w_{21}$; it turns in {turned} of {starts} draws. By this sign deeper
-    networks differ from depth 1 under one observed entry.
+    From depth two on the singular values of $W$, the product of balanced layers, move at rates that vanish with them,
+    so that none reaches zero. At depth 1 its observed entry $w_{12}$ alone moves, to its target $y$, and the
+    determinant changes linearly with it. So its last sign is that of $w_{11} w_{22} - y\, w_{21}$, with the other
+    entries as at the start; it turns in {turned} of {starts} draws. By this sign deeper networks differ from depth 1
+    under one observed entry.
     """
     depth_1, deeper = Draws(flows, depth=1), Draws(flows, depth=lambda depth: depth > 1)
-    # 1 or -1; of flows that could not be integrated nan
+    # 1 or -1, and 0 of a singular W; nan, and so undecided, of flows that could not be integrated
     last_sign_1, last_signs_deeper = (np.sign(draws.at_end()[DETERMINANT]) for draws in (depth_1, deeper))
     predicted_1 = depth_1[PREDICTED_SIGN]  # the sign of w_11 w_22 - y w_21 at the start
     # every depth starts from the same matrices, and draws are sorted by depth first
@@ -212,6 +234,7 @@ def one_entry_determinant_sign(flows: Table) -> Claim:
         at_most=0.0,
         because="signs are exact",
         predicted=0.0,
+        # a rival predicts other signs, and the check gets the errors of these
         rivals={"deeper layers turn it where depth 1 does": {"values": np.abs(last_signs_deeper - predicted_as_1)}},
     )
     yield every_draw(

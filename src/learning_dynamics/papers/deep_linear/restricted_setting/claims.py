@@ -1,4 +1,15 @@
-"""The restricted setting: commuting measurements, where any depth ends at the least nuclear norm."""
+"""The restricted setting: commuting measurements, where any depth ends at the least nuclear norm.
+
+Measurement i of a matrix W is tr(A_i W), with symmetric A_i that commute: they have common eigenvectors. The loss is
+half the sum of squared errors. W is the product of N layers and starts at a multiple of the identity, the column
+`scale`. `ends` is measured where the flow ends. A Schatten norm, or a quasi-norm for p < 1, is read through its power
+sum sigma^p = sum_r sigma_r^p; p = 1 is the nuclear norm. A draw of a check is an instance of measurements at one depth
+or, in completion, a matrix with its observed entries.
+
+Besides its own parameters every check takes `rivals`, `fact` and others (`judging.takes_rivals`). A rival that is a
+mapping replaces arguments: {"values": x} has the check judge x. It is refused if one of the claim's checks then fails
+or is undecided.
+"""
 
 from typing import Any
 
@@ -18,11 +29,13 @@ from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
-# - tolerance: what the smallest start may leave of the limit, as a relative error of the nuclear norm; chosen
-# - resolution: least relative difference of sums of powers of singular values that is beyond rounding; chosen
-# - scale: initialisation scale s of the completions, one of the run's `scales`
+# - tolerance, of `restricted_setting_nuclear_norm`: what the smallest start may leave of the limit, as a relative error
+#   of the nuclear norm; chosen
+# - resolution, of the other claims: least relative difference of sums of powers of singular values that is beyond
+#   rounding; chosen
+# - scale, of `single_norm`: initialisation scale s of the completions, one of the run's `scales`
 
-# of the nuclear norm, relative: the run's relative tolerance, as errors do not add up in a flow that converges
+# error of the nuclear norm, relative: the run's relative tolerance, as errors do not add up in a flow that converges
 INTEGRATION_ERROR = 1e-9
 
 SCOPE = (
@@ -38,11 +51,12 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
     tends to zero, any depth of at least two ends at the least nuclear norm of positive semidefinite matrices that fit
     the measurements.
 
-    Linear programming in the common eigenvectors finds the least nuclear norm. On all of {draws} flows from the
-    smallest start, the nuclear norm at the end is within {value:.1e} of the least one, relatively; {tolerance:g} is
-    allowed. No smaller start ends further away than the one before, but for the integrator's error. For comparison, the
-    matrix of least Frobenius norm that fits has up to {least_squares_over_end:.2g} times the nuclear norm of the end.
-    The flow must have fitted every measurement to a millionth.
+    Measurement $i$ of a matrix $W$ is $\mathrm{tr}(A_i W)$, and the $A_i$ commute; $W$ is the product of the layers.
+    Linear programming in the common eigenvectors of the $A_i$ finds the least nuclear norm. On all of {draws} flows
+    from the smallest start, the nuclear norm at the end is within {value:.1e} of the least one, relatively;
+    {tolerance:g} is allowed. No smaller start ends further away than the one before, but for the integrator's error.
+    For comparison, the matrix of least Frobenius norm that fits has up to {least_squares_over_end:.2g} times the
+    nuclear norm of the end. The flow must have fitted every measurement to a millionth.
     """
     by_start = [Draws(ends, scale=scale) for scale in sorted(ends["scale"].unique(), reverse=True)]
     from_largest, from_smallest = by_start[0], by_start[-1]
@@ -54,7 +68,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
         the measurements, that of `NORM_AGAINST_LEAST_SQUARES` the norm of the one of least Frobenius norm.
         """
         measured, predicted = draws.with_prediction(quantity)  # shape (draws, 1)
-        return {"measured": measured, "predicted": predicted, "relative_to": predicted[:, 0]}
+        return {"measured": measured, "predicted": predicted, "relative_to": predicted[:, 0]}  # as `distance` below
 
     yield equal_on_every_draw(
         "error of the nuclear norm at the end, relative",
@@ -85,6 +99,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
         largest_ratio(distances),
         at_most=1.0,
         because="the limit is approached; differences of 1e-9 are the integrator's",
+        # the same starts in the opposite order
         rivals={"smaller starts end further away": {"values": largest_ratio(distances[::-1])}},
     )
     yield every_draw(
@@ -102,11 +117,12 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
     r"""In instances of commuting measurements the least nuclear norm contradicts the least Schatten quasi-norm, even
     locally, for all $p \in (0, 1)$.
 
-    The end of the flow is moved along the symmetric product of two of its eigenvectors. This changes no measurement
-    ({seen:.1e} at most, where a billionth is allowed). While the matrix stays positive semidefinite, its nuclear norm,
-    the trace, does not change either. But two eigenvalues move apart, and every $\sum_r \sigma_r^p$ with $p < 1$ falls,
-    relatively by {falls:.1e} at the least; more than {resolution:g} counts. So the end of the networks is no local
-    minimum of these sums, at any depth.
+    The quasi-norm to the power of $p$ is $\sum_r \sigma_r^p$, for $p = 1$ the nuclear norm. The end of the flow is
+    moved along $q_1 q_2^\top + q_2 q_1^\top$, for two of its eigenvectors. This changes no measurement ({seen:.1e} at
+    most, where a billionth is allowed), as they have the same eigenvectors. While the matrix stays positive
+    semidefinite, its nuclear norm, the trace, does not change either. But two eigenvalues move apart, and every $\sum_r
+    \sigma_r^p$ with $p < 1$ falls, relatively by {falls:.1e} at the least; more than {resolution:g} counts. So the end
+    of the networks is no local minimum of these sums, at any depth.
     """
     draws = _from_smallest_start(ends)
     powers = np.array(settings_of(ends)["powers"])  # p of the norms, below, at and above 1
@@ -118,6 +134,7 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
         change[:, powers < 1.0].max(axis=1),
         at_most=-resolution,
         because="beyond rounding",
+        # other sums fall as well: the check gets their changes
         rivals={
             "the nuclear norm falls as well": {"values": change_of_nuclear_norm},
             "sums of convex powers fall as well": {"values": change[:, powers > 1.0].max(axis=1)},
@@ -132,7 +149,7 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
     yield every_draw(
         "largest relative change of a measurement",
         draws[MEASUREMENT_CHANGE],
-        at_most=1e-9,  # chosen, as for the nuclear norm
+        at_most=1e-9,  # chosen: far above rounding of 1e-16, as for the nuclear norm
         because="rounding of the eigenvectors, which the end shares with the measurements",
         fact="seen",
     )
@@ -164,11 +181,11 @@ def single_norm(
     commuting measurements and in completion.
 
     The powers $p$ = {powers} are tried. On commuting measurements, for every power but $p = 1$, another matrix fits as
-    well and has a smaller sum: the end with two eigenvectors turned for $p < 1$, the solution of a convex problem for
-    $p > 1$. A relative difference of more than {resolution:g} counts. There the nuclear norm, $p = 1$, is as small as
-    can be, to {left:.1e}. But in completion from few entries the nuclear norm exceeds the minimiser's by {value:.1e} at
-    the least, beyond the excess from many entries, which the slack in the fit makes. The slide goes on that
-    trajectories are needed; this is not shown here.
+    well as the end of descent and has a smaller sum: the end with two eigenvectors turned for $p < 1$, the solution of
+    a convex problem for $p > 1$. A relative difference of more than {resolution:g} counts. There the nuclear norm, $p =
+    1$, is as small as can be, to {left:.1e}. But in completion from few entries the nuclear norm of the networks
+    exceeds the least one by {value:.1e} of it at the least, beyond the same excess from many entries, which the slack
+    in the fit makes. The slide goes on that trajectories are needed; this is not shown here.
     """
 
     def another_has_less(
@@ -176,12 +193,14 @@ def single_norm(
     ) -> Check:
         """Check that a norm at the networks' end exceeds that of another matrix that fits as well.
 
-        The rival is that this norm captures both settings: then it is least at the networks' end, with no excess.
+        The rival is that this norm captures both settings: then it is least at the networks' end, with no excess. The
+        same bound is then one from above.
         """
         no_excess = {"at_least": None, "at_most": at_least}
         rivals = {f"{norm} captures both": no_excess}
         return every_draw(name, excess, at_least=at_least, because=because, rivals=rivals)
 
+    # by depth, shape (draws,) each
     excess_in_completion = [
         excess_beyond_slack(deep, minimiser, many, minimiser_many, scale=scale)
         for deep, many in ((depth_2, depth_2_many), (depth_3, depth_3_many))
@@ -214,5 +233,5 @@ def single_norm(
 
 
 def _from_smallest_start(ends: Table) -> Draws:
-    """Return the ends of the flows from the smallest multiple of the identity, a draw each."""
+    """Return the ends of the flows from the smallest multiple of the identity: a draw is an instance at one depth."""
     return Draws(ends, scale=ends["scale"].min())

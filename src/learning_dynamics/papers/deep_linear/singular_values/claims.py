@@ -1,4 +1,9 @@
-"""Singular values by depth in matrix completion: one after another."""
+"""Singular values by depth in matrix completion: one after another.
+
+A matrix is completed by plain descent on N layers, from a small multiple of the identity; sigma_r are the singular
+values of their product along descent. Leading ones are the first, as many as the rank of the matrix to complete. A draw
+is such a matrix with its observed entries. Time is learning rate times steps.
+"""
 
 from typing import Any
 
@@ -11,6 +16,7 @@ from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, select, settings_of
 
 # Settings of the claim, whose values stand in workflow/config/deep_linear.yaml:
+# Both are of the claim `depth_separates_singular_values`.
 # - risen: share of its last value at which a singular value has risen; chosen
 # - begun: share of its last value at which its rise begins; chosen. The rise ends at one minus that share
 #
@@ -29,12 +35,13 @@ def depth_separates_singular_values(
     r"""Depth leads to larger gaps between singular values: the deeper the network, the more they rise one after
     another, and the further those beyond the rank stay behind.
 
-    A singular value has risen when it passes {risen:g} of its last value; its rise lasts from {begun:g} of that value
-    to one minus {begun:g}. The leading singular values are as many as the matrix's rank. Separation is the time between
-    the first and the last of them to have risen, over the median time that a rise takes: zero when all rise together.
-    Its median over {draws} draws is {separation_1:.2g}, {separation_2:.2g} and {separation_3:.2g} at depths {depths}; a
-    gain shorter than the times between records is undecided. At the end the last leading singular value is {gap_1:.3g},
-    {gap_2:.3g} and {gap_3:.3g} times the next one (medians).
+    The singular values are those of the layers' product along descent. One has risen when it passes {risen:g} of its
+    last value; its rise lasts from {begun:g} of that value to one minus {begun:g}. The leading singular values are as
+    many as the rank of the matrix to complete. Separation is the time between the first and the last of them to have
+    risen, over the median time that a rise takes: zero when all rise together. Its median over {draws} draws is
+    {separation_1:.2g}, {separation_2:.2g} and {separation_3:.2g} at depths {depths}. A draw on which it grows from one
+    depth to another by less than the times between records is undecided. At the end the last leading singular value is
+    {gap_1:.3g}, {gap_2:.3g} and {gap_3:.3g} times the next one (medians).
     """
     tables = {1: depth_1, 2: depth_2, 3: depth_3}  # by role: another configuration may give them other depths
     separation, uncertainty = {}, {}  # by role, shape (draws,) each
@@ -43,13 +50,17 @@ def depth_separates_singular_values(
     gap = {depth: _last_gap(table) for depth, table in tables.items()}
 
     def gain_of(deeper: int, shallower: int) -> dict[str, Any]:
-        """Return each draw's gain of separation from one depth to another, as arguments of `every_draw`."""
+        """Return each draw's gain of separation from one depth to another, as arguments of `every_draw`.
+
+        A gain is undecided if it is smaller than the times between records, over rise times, of both depths together.
+        """
         gain = separation[deeper] - separation[shallower]
         return {"values": gain, "undecided": np.abs(gain) < uncertainty[deeper] + uncertainty[shallower]}
 
     because = "a difference below the time between records decides nothing"
-    # In the first rival the roles 1 and 3 have each other's separation. In the second the role 3 has the separation of
-    # the role 2: the third check is then undecided, as there is no gain; the first lets it through
+    # A rival gives the checks other gains. In the first the roles 1 and 3 have each other's separation. In the second
+    # the role 3 has the separation of the role 2: the third check is then undecided, as there is no gain, and this
+    # suffices to refuse it; the first lets it through
     separates_less = "depth separates them less"
     adds_nothing = "the greatest depth separates them no more than the middle one"
     yield every_draw(
@@ -78,6 +89,7 @@ def depth_separates_singular_values(
         np.minimum(gap[2] / gap[1], gap[3] / gap[2]),
         at_least=1.0,
         because="larger with each further layer",
+        # the roles 1 and 3 have each other's gap
         rivals={"gaps at the end shrink with depth": {"values": np.minimum(gap[2] / gap[3], gap[1] / gap[2])}},
     )
     smallest, middle, greatest = (settings_of(table)["depth"] for table in tables.values())
