@@ -52,7 +52,7 @@ def observed_entries(minimiser: Table) -> int:
 
 
 def excess_norm(deep: Table, minimiser: Table, scale: float) -> np.ndarray:
-    """Return by draw how far networks' nuclear norms are above the least one, relatively.
+    """Return by draw how far networks' nuclear norms are above the least one, relatively: their ratio less one.
 
     Draws of both tables are the same matrices and entries, in the same order.
     """
@@ -64,13 +64,18 @@ def excess_beyond_slack(
 ) -> np.ndarray:
     """Return by draw `excess_norm` with few entries, less that with many, which the slack in the fit makes alone.
 
-    Draws with few and with many entries are the same matrices, in the same order.
+    `deep` and `minimiser` are completions from few entries, the other two from many. Draws with few and with many
+    entries are the same matrices, in the same order.
     """
     return excess_norm(deep, minimiser, scale) - excess_norm(deep_many, minimiser_many, scale)
 
 
 def proved_gap(minimiser: Table, minimiser_many: Table) -> np.ndarray:
-    """Return by draw how far an excess may be off, because solvers stop: the sum of their proved relative gaps."""
+    """Return by draw how far `excess_beyond_slack` may be off, because solvers stop before the least nuclear norm.
+
+    It is the sum of both minimisers' proved gaps: how far their nuclear norms are above the least one, relatively, at
+    most. An excess divides by such a norm, so that it is off by as much, but for a factor one plus the excess.
+    """
     return values_by_draw(minimiser, GAP) + values_by_draw(minimiser_many, GAP)
 
 
@@ -94,7 +99,8 @@ def log_slopes(rows: Table, by: str, draw: str) -> np.ndarray:
 def network_values(table: Table, quantity: Quantity, scale: float) -> np.ndarray:
     """Return a quantity of completed matrices by draw, at one scale and the smallest learning rate.
 
-    Draws that did not reach the training loss are nan: they decide nothing.
+    Draws that did not reach the training loss are nan: they decide nothing, and leave a check of all draws, or of their
+    mean or median, undecided.
     """
     rows = select(table, quantity, scale=scale)
     rows = select(rows, learning_rate=rows["learning_rate"].min()).sort_values("draw")

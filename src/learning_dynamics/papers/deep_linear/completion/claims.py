@@ -1,4 +1,16 @@
-"""Matrix completion: what deep networks recover, and what nuclear-norm minimisation does."""
+"""Matrix completion: what deep networks recover, and what nuclear-norm minimisation does.
+
+A draw is a matrix to complete, of n rows and columns, whose entries have mean square one, with its observed entries. An
+error is the mean square over all entries. The minimiser is the matrix of least nuclear norm that fits observed entries
+to within a slack. Networks of depth N, which is 2 or 3, fit them by descent from Gaussian layers, whose entries have
+standard deviation s^(1/N) n^(-1/2) at scale s. The roles named `many` have more observed entries than the others; they
+include theirs. `network_values` reads the networks of the smallest learning rate. It is nan for a draw that did not
+reach its training loss: a check of such a mean is undecided.
+
+Besides its own parameters every check takes `rivals` and others (`judging.takes_rivals`). A rival that is a mapping
+replaces arguments: {"values": x} and {"estimate": x} have the check judge x, often the same quantity of other data. It
+is refused if one of the claim's checks then fails or is undecided; others may let it through.
+"""
 
 import numpy as np
 
@@ -17,14 +29,15 @@ from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
-# - scale: initialisation scale s at which networks are judged, one of the run's `scales`; the slides print none
-# - factor: largest mean square error of a matrix that is recovered, in units of the squared slack on observed entries;
+# - scale, of all claims on networks: initialisation scale s at which they are judged, one of the run's `scales`; the
+#   slides print none
+# - factor, of `nuclear_norm_recovers_5k`: largest mean square error of a matrix that is recovered, in units of the
+#   squared slack on observed entries; chosen
+# - decades, of `depth_beats_nuclear_norm_2k` ("by orders of magnitude") and `depth_3_beats_depth_2_2k` ("far better"):
+#   how much less log10 of depth 3's error must be, than that of nuclear-norm minimisation and than that of depth 2;
 #   chosen
-# - decades: what "by orders of magnitude" and "far better" mean: the least fall of log10 of the error, of depth 3
-#   from nuclear-norm minimisation, and from depth 2; chosen
 #
-# Checks go draw by draw: draws of all tables are the same matrices, in the same order; the many observed entries of a
-# draw include its few.
+# Checks go draw by draw: draws of all tables are the same matrices, in the same order.
 
 SCOPE = (
     "matrices with the slides' size, rank and numbers of entries (at default scale), from Gaussian factors; plain "
@@ -40,7 +53,7 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Cl
     that nuclear-norm minimisation leaves observed entries; entries have mean square one. With {observed} entries the
     largest error over {draws} draws is {value:.1e}, with {observed_few} it is {few:.2g}.
     """
-    slack = values_by_draw(many, MISFIT).max()  # the largest error on an observed entry
+    slack = values_by_draw(many, MISFIT).max()  # the largest error on an observed entry, over draws
     errors, errors_of_few = values_by_draw(many, ERROR), values_by_draw(few, ERROR)
     yield every_draw(
         "mean square error over all entries",
@@ -49,7 +62,7 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Cl
         because=f"{factor:g} times the square of the slack on observed entries",
         rivals={
             "few entries recover it as well": {"values": errors_of_few},
-            # one draw has an error as from few entries
+            # the last draw has an error as from few entries
             "many entries recover all draws but one": {"values": np.append(errors[:-1], errors_of_few.min())},
         },
     )
@@ -76,12 +89,12 @@ def depth_beats_nuclear_norm_2k(
     r"""With few observed entries (the slides' 2000 of 10000) nuclear-norm minimisation does not recover the matrix;
     depth 2 comes nearer to it, and depth 3 by orders of magnitude.
 
-    Orders of magnitude are {decades:g} decades or more. Draw by draw at initialisation scale {scale:g}, depth 3's error
-    from {few} entries is {value:.2g} decades below that of nuclear-norm minimisation, and depth 2's is
-    {depth_2_below:.2g} decades below. At the largest scale of the grid the number for depth 2 is
-    {depth_2_below_at_largest_scale:.2g}. From {many} entries there is no such gap. The error of nuclear-norm
-    minimisation is {beyond:.2g} decades above the square of the slack that it leaves observed entries: orders of
-    magnitude more, so that the matrix is not recovered.
+    Errors are mean squares over all entries; orders of magnitude are {decades:g} decades or more. At initialisation
+    scale {scale:g} depth 3's error from {few} entries is {value:.2g} decades below that of nuclear-norm minimisation on
+    the same matrix, in the mean over draws, and depth 2's is {depth_2_below:.2g} decades below. At the largest scale of
+    the grid the number for depth 2 is {depth_2_below_at_largest_scale:.2g}. From {many} entries there is no such gap.
+    The error of nuclear-norm minimisation is {beyond:.2g} decades above the square of the slack that it leaves observed
+    entries: orders of magnitude more, so that the matrix is not recovered.
     """
 
     def decades_below_convex(deep: Table, convex: Table, at_scale: float = scale) -> np.ndarray:
@@ -92,6 +105,7 @@ def depth_beats_nuclear_norm_2k(
         """Return how many decades the error of the minimisation is above the squared slack on observed entries."""
         return np.log10(values_by_draw(convex, ERROR)) - 2 * np.log10(values_by_draw(convex, MISFIT))
 
+    # phrase of a rival that gives each of the three checks what it measures from many entries
     with_many = "depth matters with many entries as well"
     yield at_least(
         "log10 of the error of nuclear-norm minimisation over depth 3's",
@@ -141,8 +155,8 @@ def depth_3_beats_depth_2_2k(
 ) -> Claim:
     r"""With few observed entries (the slides' 2000 of 10000) depth 3 recovers the matrix far better than depth 2.
 
-    Far better means by {decades:g} in log10 of the error, or more. Depth 3 is better by {value:.2g}, the mean over
-    {draws} draws at initialisation scale {scale:g}, the same for both.
+    The error is the mean square over all entries, and far better means by {decades:g} in its log10, or more. Depth 3 is
+    better by {value:.2g}, the mean over {draws} draws at initialisation scale {scale:g}, the same for both.
     """
 
     def mean_decades_below(shallower: Table, deeper: Table) -> Estimate:
@@ -157,7 +171,7 @@ def depth_3_beats_depth_2_2k(
         because=f"far better: {10**decades:g} times",
         rivals={
             "depth 3 gains as much with many entries": {"estimate": mean_decades_below(depth_2_many, depth_3_many)},
-            "the depths are alike": {"estimate": mean_decades_below(depth_2, depth_2)},
+            "the depths are alike": {"estimate": mean_decades_below(depth_2, depth_2)},  # zero on every draw
         },
     )
     yield Facts(scale=scale, decades=decades)
@@ -178,13 +192,15 @@ def deep_has_larger_nuclear_norm(
     contradicts what Gunasekar et al. conjecture for depth 2, small steps and starts near zero, and the same conjecture
     for greater depths.
 
-    No matrix that fits the entries has less than the minimiser's nuclear norm, and the slack in the fit alone makes a
-    small excess. So the relative excess over that norm with {few} entries is compared with the excess with {many},
-    where all methods recover the same matrix. Draw by draw at initialisation scale {scale:g}, the smallest difference
-    at depths 2 and 3 is {least:.2g}. A difference counts beyond the proved gaps of the convex solver, {margin:.1e} at
-    most.
+    The nuclear norm is the sum of the singular values. No matrix that fits the entries has less than the minimiser's,
+    and the slack in the minimiser's fit alone makes a small excess over it. So the relative excess with {few} entries
+    is compared with the excess with {many}, where all methods recover the same matrix. At initialisation scale
+    {scale:g} the smallest difference of any draw, at depths 2 and 3, is {least:.2g}. A difference counts if it exceeds
+    the convex solver's proved gaps, by which the minimiser's norm may be above the least one: {margin:.1e} at most.
     """
-    # an excess is the nuclear norm over the least one, less one; the least one is known up to the solver's proved gap
+    # An excess e is the nuclear norm over the least one, less one. The least one is known up to the solver's proved gap
+    # g, relatively: e is off by g (1 + e), where e is small. The margin, shape (draws,), is the gap with few entries
+    # plus that with many
     beyond_slack = {}  # by depth, shape (draws,): the excess with few entries less that with many
     margin = proved_gap(minimiser, minimiser_many)
     for depth, with_few, with_many in ((2, depth_2, depth_2_many), (3, depth_3, depth_3_many)):
@@ -196,8 +212,8 @@ def deep_has_larger_nuclear_norm(
             at_least=margin,
             because="the solver's proved gaps",
             rivals={
-                f"depth {depth} minimises it": {"values": -excess_many},  # no excess with few entries
-                # the same excess with few entries as with many
+                # a rival is another excess with few entries: none, or the same as with many
+                f"depth {depth} minimises it": {"values": -excess_many},
                 f"the slack explains the excess of depth {depth}": {"values": np.zeros_like(excess_many)},
             },
         )
@@ -224,10 +240,11 @@ def depth_lowers_effective_rank(
     r"""With few observed entries (the slides' 2000 of 10000) depth lowers the effective rank: the minimiser's is above
     that of depth 2, which is above that of depth 3.
 
-    Effective rank is the exponential of the entropy of the singular values' shares. Draw by draw at initialisation
-    scale {scale:g}, the minimiser's is {value:.2g} above that of depth 2. With {many} entries all methods recover the
-    same matrix, and no difference of methods exceeds {accuracy:.2g}, which is what accuracy alone can make. The scale
-    matters: at the largest of the grid the minimiser's effective rank less that of depth 2 is {at_largest_scale:.2g}.
+    Effective rank is the exponential of the entropy of the singular values' shares of their sum. At initialisation
+    scale {scale:g} the minimiser's, that of the matrix of least nuclear norm, is {value:.2g} above that of depth 2, in
+    the mean over draws. With {many} entries all methods recover the same matrix. There the same two differences are at
+    most {accuracy:.2g} in size on any draw, which is what accuracy alone can make. The scale matters: at the largest of
+    the grid the minimiser's effective rank less that of depth 2 is {at_largest_scale:.2g}.
     """
 
     def effective_rank(deep: Table, at_scale: float = scale) -> np.ndarray:
@@ -242,7 +259,8 @@ def depth_lowers_effective_rank(
     accuracy = max(np.max(np.abs(rank_2_many - rank_convex_many)), np.max(np.abs(rank_3_many - rank_2_many)))
     because = "the largest difference with many entries"
     with_many = "depth lowers it with many entries as well"
-    # both checks then have the minimiser's rank for that of depth 2; the first refuses it, the second lets it through
+    # A rival alters both checks. This one has the minimiser's rank for that of depth 2; the first check refuses it, the
+    # second lets it through
     like_minimiser = "depth 2 is like the minimiser"
     yield at_least(
         "effective rank, minimiser less depth 2",

@@ -1,6 +1,16 @@
 """The power of the initialisation scale in the first singular value beyond the rank, predicted from the gradient.
 
-The law is derived in docs/deep_linear_derivations.md, "Completion from a small start".
+A matrix of rank r is completed by networks of depth N from Gaussian layers, whose entries have standard deviation
+s^(1/N) n^(-1/2) at the initialisation scale s, for n rows. At the end sigma_(r+1), the first singular value beyond the
+rank, is a power of s, measured as the slope of logarithms over several s. By the law it is 1 - alpha at depth 2, and
+one at depth 3. Here alpha is how much the gradient makes log sigma_(r+1) grow along descent until sigma_r is learned,
+over how much it makes log sigma_r grow; a singular value is learned when it has passed a share of the true one. The law
+is derived in docs/deep_linear_derivations.md, "Completion from a small start".
+
+Besides its own parameters every check takes `rivals` and others, and so does a function with @takes_rivals
+(`judging.takes_rivals`). A rival is another prediction of the power. It is refused if one of the claim's checks then
+fails or is undecided; others may let it through. A check is undecided if its interval and tolerance exceed its
+`resolution` together, and also if a draw is nan because one of its runs did not reach its training loss.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +35,7 @@ from learning_dynamics.tidy import Quantity, Table, select, settings_of
 # - share: tolerance of a power, as a share of the difference between the path's alpha and its start's; chosen. The
 #   tolerance is never less than what one step of descent makes
 
-# kinds of matrices and networks
+# kinds of matrices and networks; uneven singular values are 3 : 1 by default
 UNEVEN = "uneven singular values, depth 2"
 GAUSSIAN = "Gaussian factors, depth 2"
 DEEPER = "uneven, depth 3"
@@ -80,24 +90,28 @@ def completion_exponents(
     value is learned. While $k$ are learned, $g_i$ is the $(i-k)$-th singular value of the gradient outside their
     singular vectors.
 
-    This is the law of `one_measurement` with a gradient that changes on the way. $\alpha$ is measured at one scale,
+    Under one linear measurement the gradient is a multiple of one matrix, and $\alpha$ the ratio of its singular values
+    (`one_measurement`); here they change on the way. $\alpha$ is measured along descent from one scale,
     {measured_at:g}, from starts other than those of the powers; powers are measured at scales {largest_scale:g} to
     {smallest_scale:g}. For singular values 3 : 1 at depth 2 the power rises from {lowest:.2g} with {fewest} entries to
     {highest:.2g} with {most}: with fewer entries a smaller scale removes less of what is beyond the rank. At depth 3
     the number of entries does not matter. (The completion's error is another matter: the stopping rule sets it.)
 
-    Close means within {share:g} times the distance of the path's $\alpha$ from that of its start (the median over
-    numbers of entries and draws of 3 : 1). This tolerance is never less than the error of one step of descent more or
-    less. At rank one the path's $\alpha$ hardly leaves that of its start, and the error of one step alone counts. The
-    law is not exact at rank 2: {above} of {medians} medians at depth 2 are above it, {clear} with all of their
-    interval. Over both depths medians are off by {off:.2g} at most. A likely reason is that directions turn when a
-    singular value is learned, which leaves only a share of $\sigma_{r+1}$ along its new direction. At scales in reach
-    this raises the power; as $s \to 0$ it is a constant factor (docs/deep_linear_derivations.md). {further} of
-    {all_draws} draws are off by more than the tolerance, {tolerance:.2g}. At scales from {largest_coarse_scale:g} to
-    {smallest_coarse_scale:g}, with uneven values at depth 2, medians are off by up to {off_coarse:.2g}, in either
-    direction. The rates $g$ of a flow, in place of $\log(1 + \eta g) / \eta$, would raise the medians of predicted
-    powers by {largest_rise_by_flow:.2g} at most; this is not judged.
+    For each kind of matrix, depth and number of entries the median of measured less predicted powers over draws is
+    judged. Close means within {share:g} times the distance between $\alpha$ along the path and the same ratio in its
+    first step (the median over numbers of entries and draws of 3 : 1). This tolerance is never less than the error of
+    one step of descent more or less. At rank one the path's ratio hardly leaves that of its first step, and the error
+    of one step alone counts. The law is not exact at rank 2: {above} of {medians} medians at depth 2 are above it,
+    {clear} with all of their interval. Over both depths medians are off by {off:.2g} at most. A likely reason is that
+    directions turn when a singular value is learned, which leaves only a share of $\sigma_{r+1}$ along its new
+    direction. At scales in reach this raises the power; as $s \to 0$ it is a constant factor
+    (docs/deep_linear_derivations.md). {further} of {all_draws} draws are off by more than the tolerance,
+    {tolerance:.2g}. At scales from {largest_coarse_scale:g} to {smallest_coarse_scale:g}, with uneven values at depth
+    2, medians are off by up to {off_coarse:.2g}, in either direction. The rates $g$ of a flow, instead of $\log(1 +
+    \eta g) / \eta$, would raise the medians of predicted powers by {largest_rise_by_flow:.2g} at most; this is not
+    judged.
     """
+    # the powers are measured at the ends of runs from several scales, alpha along paths from one scale
     ends = {UNEVEN: uneven, GAUSSIAN: gaussian, DEEPER: deeper}
     paths = {UNEVEN: uneven_path, GAUSSIAN: gaussian_path, DEEPER: uneven_path}
     cells = [
@@ -141,7 +155,8 @@ def completion_exponents(
         )
 
     for cell in cells:
-        # a rival equals the law in some cells, as the first at depth 3; a check of another cell must refuse it
+        # a rival equals the law in some cells, the third at depth 2 and the others at depth 3; a check of another cell
+        # must refuse it
         laws_of_kind = [other.law() for other in cells if other.kind == cell.kind]  # one for each number of entries
         rivals = {
             "the number of entries does not matter": np.mean(laws_of_kind, axis=0),

@@ -1,4 +1,14 @@
-"""Matrix completion: the slides' tables, row by row."""
+"""Matrix completion: the slides' tables, row by row.
+
+A row prints, of one matrix of 100 rows that was completed from 5000 or 2000 entries, the reconstruction error over all
+entries, the nuclear norm and the effective rank, which is exp of the entropy of the singular values' shares of their
+sum. `minimiser` is the table of the matrices of least nuclear norm that fit the observed entries to within a slack;
+`deep` is that of networks of one depth, which start from Gaussian layers whose entries have standard deviation s^(1/N)
+n^(-1/2) at the scale s. A draw is a matrix with its observed entries; its error, ours, is a mean square.
+
+Besides its own parameters every check takes `rivals` and others, and so does a function with @takes_rivals
+(`judging.takes_rivals`). A rival is another number instead of the printed one.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -31,10 +41,11 @@ from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
-# - scale: initialisation scale s at which networks are judged, one of the run's `scales`; the slides print none
-# - decades_left_open: by how many decades a mean square error may change, because a run stops at a training loss or
-#   the solver at an accuracy; chosen
-# - unit: whether the printed error is read as a mean square or as the root of one
+# - scale, of rows of networks: initialisation scale s at which they are judged, one of the run's `scales`; the slides
+#   print none
+# - decades_left_open, of all rows but the 2K rows of nuclear norm min and depth 2: by how many decades a mean square
+#   error may change, because a run stops at a training loss or the solver at an accuracy; chosen
+# - unit, of all rows: whether the printed error is read as a mean square or as the root of one
 #
 # A row is judged by `_row_checks` alone, which compares its three numbers with `PRINTED`.
 
@@ -48,7 +59,9 @@ ONE_DRAW = "one draw may have this value; the median does not"
 SCOPE = f"{MATRICES}, at one initialisation scale, which the slides do not print; {READING}"
 SCOPE_OF_MINIMISER = f"{MATRICES}; {READING}"
 Unit = Literal["mean square", "root"]  # of the printed error; the authors' code computes mean squares
-RESOLUTION = 0.5  # decades: half of the distance of an error ten times as large, which a wider interval could contain
+# The most decades that the interval and the tolerance of an error may have together; else its check is undecided. Half
+# of the distance of a rival, an error ten times as large
+RESOLUTION = 0.5
 
 
 @claim(
@@ -60,10 +73,11 @@ RESOLUTION = 0.5  # decades: half of the distance of an error ten times as large
 def table_5k_nuclear_norm(minimiser: Table, *, decades_left_open: NonNegative, unit: Unit) -> Claim:
     r"""Nuclear-norm minimisation from 5000 entries: error 8e-7 as a mean square, nuclear norm 221, effective rank 5.
 
-    The 95 % interval of each median, widened, must contain the printed number. For the error it is widened by rounding,
-    or by what the solver leaves open if that is more. For the nuclear norm, less the matrix's own norm, it is widened
-    by one; for the effective rank by a half. The slides show one draw. So a printed number that is outside of that
-    interval, but within the range of our draws, widened alike, is undecided.
+    The 95 % interval of each median over draws, widened, must contain the printed number. For the error it is widened
+    by rounding, or by what the solver leaves open if that is more. For the nuclear norm, less that of the matrix to
+    complete, it is widened by one, because both norms are rounded to whole numbers; for the effective rank by a half.
+    The slides show one draw. So a printed number that is outside of that interval, but within the range of our draws,
+    widened alike, is undecided.
 
     The median error over {draws} draws is {error:.1e}. The slack of $10^{-3}$ that nuclear-norm minimisation leaves
     each observed entry, and the solver's accuracy, set it. The authors' public notebook shows {notebook:.0e} (read off
@@ -80,9 +94,10 @@ def table_5k_depth_2(deep: Table, *, scale: Positive, decades_left_open: NonNega
 
     The training loss at which descent stops and the initialisation scale, which the slides do not print, set the error.
     At scale {scale:g} the median over {draws} draws is {error:.1e}. So the row holds if the slides' runs stop where
-    ours do. The criterion is that of `table_5k_nuclear_norm`. The authors' public notebook shows {notebook:.0e} (read
-    off its picture), which by their code is a mean square. If the printed error is read as the root of one, the row
-    does not hold; a stop so tight that it could is not tried.
+    ours do. The interval of each median, widened by rounding or by what the stop leaves open, must contain the printed
+    number (`table_5k_nuclear_norm`). The authors' public notebook shows {notebook:.0e} (read off its picture), which by
+    their code is a mean square. If the printed error is read as the root of one, the row does not hold; a stop so tight
+    that it could is not tried.
     """
     yield from _row_checks(ENTRIES_5K, DEPTH_2, deep, decades_left_open=decades_left_open, unit=unit, scale=scale)
     yield Facts(scale=scale, error=_medians(deep, scale).error, notebook=NOTEBOOK_ERRORS_5K[DEPTH_2])
@@ -94,9 +109,10 @@ def table_5k_depth_3(deep: Table, *, scale: Positive, decades_left_open: NonNega
 
     As at depth 2, the training loss at which descent stops sets the error; here the initialisation scale hardly
     matters. At scale {scale:g} the median over {draws} draws is {error:.1e}. So the row holds if the slides' runs stop
-    where ours do. The criterion is that of `table_5k_nuclear_norm`. The authors' public notebook shows {notebook:.0e}
-    (read off its picture), which by their code is a mean square. If the printed error is read as the root of one, the
-    row does not hold; a stop so tight that it could is not tried.
+    where ours do. The interval of each median, widened by rounding or by what the stop leaves open, must contain the
+    printed number (`table_5k_nuclear_norm`). The authors' public notebook shows {notebook:.0e} (read off its picture),
+    which by their code is a mean square. If the printed error is read as the root of one, the row does not hold; a stop
+    so tight that it could is not tried.
     """
     yield from _row_checks(ENTRIES_5K, DEPTH_3, deep, decades_left_open=decades_left_open, unit=unit, scale=scale)
     yield Facts(scale=scale, error=_medians(deep, scale).error, notebook=NOTEBOOK_ERRORS_5K[DEPTH_3])
@@ -117,11 +133,11 @@ NOT_AS_SQUARE = Reason(
 def table_2k_nuclear_norm(minimiser: Table, *, unit: Unit) -> Claim:
     r"""Nuclear-norm minimisation from 2000 entries: error 2e-1 as a mean square, nuclear norm 217, effective rank 8.
 
-    The criterion is that of `table_5k_nuclear_norm`; the solver's accuracy is far below this error, and nothing but
-    rounding is allowed. The median error over {draws} draws is {error:.2g} as a mean square, and {root:.2g} as its
-    root. The nuclear norm less the matrix's own is {norm:.2g}; the slides print 217, which is 4 below the 221 that we
-    take for the matrix's own. The effective rank is {rank:.2g}. The mean square is nearer to a tenth of the printed
-    error than to the printed error.
+    The interval of each median, widened by rounding, must contain the printed number (`table_5k_nuclear_norm`). The
+    solver's accuracy is far below this error, and nothing is allowed for it. The median error over {draws} draws is
+    {error:.2g} as a mean square, and {root:.2g} as its root. The nuclear norm less the matrix's own is {norm:.2g}; the
+    slides print 217, which is 4 below the 221 that we take for the matrix's own. The effective rank is {rank:.2g}. The
+    mean square is nearer to a tenth of the printed error than to the printed error.
 
     The authors' code computes mean squares. In the picture of their public notebook (numbers are read off it) the
     minimiser from 2000 entries has an error of about {notebook_error:.2g}, a nuclear norm {notebook_below:.2g} below
@@ -155,7 +171,8 @@ def table_2k_depth_2(deep: Table, *, scale: Positive, unit: Unit) -> Claim:
     {draws} draws is {error:.2g} as a mean square and {root:.2g} as its root, with an effective rank of {rank:.2g}; the
     mean squares are {smallest_error:.2g} to {largest_error:.2g}. At {largest_scale:g}, the largest scale of the grid,
     the median is {error_at_largest_scale:.2g}, with an effective rank of {rank_at_largest_scale:.2g}: this is the
-    printed error, but not the printed rank. The criterion is that of `table_2k_nuclear_norm`.
+    printed error, but not the printed rank. The interval of each median, widened by rounding alone, must contain the
+    printed number.
 
     The authors' code computes mean squares. In the picture of their public notebook (numbers are read off it, and the
     matrix is another than the slides') depth 2 from 2000 entries has errors of about {notebook_errors} at scales
@@ -194,12 +211,12 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table]) -> Claim:
     r"""At the effective rank and at the nuclear norm that the slides print for nuclear-norm minimisation from 2000
     entries, our minimisers' error has the printed 2e-1 as its root, not as its mean square.
 
-    As the number of entries varies, the error, the nuclear norm and the effective rank of minimisers move together: a
-    printed norm or rank says which error belongs to it. At the printed rank the mean square is {square_at_rank:.2g} and
-    its root {root_at_rank:.2g}; at the printed nuclear norm they are {square_at_norm:.2g} and {root_at_norm:.2g}.
-    (Draws that do not reach a printed number within the sweep are continued along its last line.) Rounding of the
-    printed error, which the slides' rows are allowed as well, and of the printed rank or norm is {rounding:.2g}
-    decades.
+    As the number of entries varies, the error, the nuclear norm and the effective rank of minimisers (matrices of least
+    nuclear norm that fit the entries) move together: a printed norm or rank says which error belongs to it. At the
+    printed rank the mean square is {square_at_rank:.2g} and its root {root_at_rank:.2g}; at the printed nuclear norm
+    they are {square_at_norm:.2g} and {root_at_norm:.2g}. (Between numbers of entries, and beyond them for draws that do
+    not reach a printed number, the logarithm of the error is taken along straight lines.) Rounding of the printed
+    error, which the slides' rows are allowed as well, and of the printed rank or norm make {rounding:.2g} decades.
 
     The slides do not name the unit of their errors. The authors' code computes mean squares, and their public notebook
     draws them as "reconst error". From 5000 entries, and at depth 3 from 2000, its picture has the slides' errors. So
@@ -217,14 +234,14 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table]) -> Claim:
     below_notebook = NOTEBOOK_MINIMISER_2K.norm_difference
     at_notebook_norm = _log_error_at(below_notebook, [row.norm_difference for row in by_entries], by_entries)
 
-    # In decades: rounding of the printed error, as in a row, and the 0.06 by which the root moves if the rank is off by
-    # a half, measured on the default minimisers (0.055 to 0.07 by draw). The nuclear norm less the target's, off by up
-    # to one as a difference of rounded numbers, moves the root by less, 0.03 to 0.04
+    # In decades: rounding of the printed error, as in a row, and the 0.06 by which the root moves if the printed rank
+    # is off by a half, measured on the default minimisers (0.055 to 0.07 by draw). The nuclear norm less that of the
+    # matrix to complete, off by up to one as a difference of rounded numbers, moves the root by less, 0.03 to 0.04
     rounding = _rounding_in_decades(printed.error) + 0.06
 
     @takes_rivals("power", scaled=True)
     def error_is_power(quantity: str, log_square: np.ndarray, power: float) -> Check:
-        """Check that the printed error is a power of the mean square: 1/2 for the root."""
+        """Check that the printed error is a power of the mean square: 1/2 for the root; rivals are other powers."""
         return equal(
             f"log10 of the error that goes with the printed {quantity}, {MINIMISATION}",
             median(power * log_square),
@@ -275,9 +292,9 @@ def _log_error_at(value: float, quantity: Sequence[np.ndarray], sweep: Sequence[
 def table_2k_depth_3(deep: Table, *, scale: Positive, decades_left_open: NonNegative, unit: Unit) -> Claim:
     r"""Depth 3 from 2000 entries: error 3e-5 as a mean square, nuclear norm 221, effective rank 5.
 
-    The criterion is that of `table_5k_nuclear_norm`, with what the stop of descent leaves open for what the solver
-    does. At initialisation scale {scale:g} the median error over {draws} draws is {error:.1e}, the largest
-    {largest:.1e}.
+    The interval of each median, widened by rounding or by what the stop of descent leaves open, must contain the
+    printed number (`table_5k_nuclear_norm`). At initialisation scale {scale:g} the median error over {draws} draws is
+    {error:.1e}, the largest {largest:.1e}.
 
     The training loss at which descent stops sets the error. So the row holds if the slides' runs stop where ours do.
     The authors' public notebook shows {notebook:.0e} (read off its picture), which by their code is a mean square. If
@@ -344,7 +361,7 @@ def _row_checks(
     @takes_rivals("error", scaled=True)
     def error_is(error: float) -> Check:
         """Check that the median of log10 of the error is that of a printed number."""
-        error = max(error, 1e-300)  # the search for the smallest refused error tries zero too
+        error = max(error, 1e-300)  # the search for the smallest refused error multiplies the printed one, by zero too
         rounding = _rounding_in_decades(error)
         by_stop = f"the interval, and a factor of {10**left_open:.2g} that the stop, or the solver, leaves open"
         because = "the interval, and rounding as printed" if left_open <= rounding else by_stop
@@ -369,7 +386,7 @@ def _row_checks(
         "nuclear norm less the target's, median of differences",
         measured.norm_difference,
         printed.norm_difference,
-        tolerance=1.0,  # two norms are rounded, each by half of one at most
+        tolerance=1.0,  # both norms are printed rounded, each by half of one at most
         resolution=3.0,  # chosen: below the distance of the rival, five
         because="both are printed rounded",
         rivals={"a nuclear norm of five more": printed.norm_difference + 5},  # chosen: beyond the tolerance

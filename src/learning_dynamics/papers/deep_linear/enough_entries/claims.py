@@ -1,4 +1,15 @@
-"""How many observed entries are enough, by method."""
+"""How many observed entries are enough, by method.
+
+A draw is a matrix of low rank to complete, whose entries have mean square one, with nested sets of observed entries;
+their numbers are the column `observed`, the grid. An error is the mean square over all entries. `convex` has the
+matrices of least nuclear norm that fit the observed entries to within a slack, `depth_2` and `depth_3` those that
+networks of depth N complete by descent from Gaussian layers of scale s, with entries of standard deviation s^(1/N)
+n^(-1/2) for n rows.
+
+Besides its own parameters every check takes `rivals` and others (`judging.takes_rivals`). A rival that is a mapping
+replaces arguments: {"values": x} and {"estimate": x} have the check judge x. It is refused if one of the claim's checks
+then fails or is undecided; others may let it through.
+"""
 
 import numpy as np
 
@@ -10,11 +21,12 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
-# - factor: largest mean square error of a matrix that is recovered perfectly, in units of the squared slack on observed
-#   entries; chosen
-# - scale: initialisation scale s from which networks are judged, one of the run's `scales`
-# - recovered: largest mean square error over all entries of a matrix that is recovered, relative to the mean square
-#   entry, which is one; chosen
+# - factor, of `enough_entries`: largest mean square error of a matrix that is recovered perfectly, in units of the
+#   squared slack on observed entries; chosen
+# - scale, of `depth_3_needs_fewer_entries`: initialisation scale s from which networks are judged, one of the run's
+#   `scales`
+# - recovered, of the same claim: largest mean square error over all entries of a matrix that is recovered, relative to
+#   the mean square entry, which is one; chosen
 
 MATRICES = "Gaussian low-rank matrices, smaller than the slides' at default scale; nested sets of observed entries"
 
@@ -23,10 +35,10 @@ MATRICES = "Gaussian low-rank matrices, smaller than the slides' at default scal
 def enough_entries(convex: Table, *, factor: Positive) -> Claim:
     r"""Nuclear-norm minimisation perfectly recovers a low-rank matrix if observations are sufficiently many.
 
-    The slide cites this result. A matrix is recovered if the mean square error over all entries is at most {factor:g}
-    times the square of the slack that nuclear-norm minimisation leaves observed entries. From {most} entries the
-    largest error over {draws} draws is {value:.1e}. From {fewest} entries, the fewest tried, no draw is recovered, and
-    the least error is {least:.2g}: "sufficiently many" is a number between the two.
+    The slide cites this result. A matrix is recovered if its mean square error over all entries is at most {factor:g}
+    times the square of the slack, the error that the minimisation may leave on an observed entry. From {most} entries
+    the largest error over {draws} draws is {value:.1e}. From {fewest} entries, the fewest tried, no draw is recovered,
+    and the least error is {least:.2g}: "sufficiently many" is a number between the two.
     """
     numbers = np.sort(convex["observed"].unique())
     errors_from_fewest, errors_from_second_most, errors_from_most = (
@@ -39,6 +51,7 @@ def enough_entries(convex: Table, *, factor: Positive) -> Claim:
         errors_from_most,
         at_most=largest_error,
         because=because,
+        # another number of entries is said to be enough: the check gets the errors from that number
         rivals={
             "no number of entries is enough": {"values": errors_from_fewest},
             "the number before the largest is enough": {"values": errors_from_second_most},
@@ -68,14 +81,16 @@ def depth_3_needs_fewer_entries(
     depth 2.
 
     A draw's threshold is the smallest number of observed entries from which on the mean square error over all entries
-    stays at most {recovered:g} of the mean square entry. Its place between this number and the one before in the grid
-    is not known, so that for nuclear-norm minimisation the one before is taken. A threshold beyond the grid is not
-    known either, and decides nothing. Networks that did not reach their training loss are counted against the claim
-    ({unknown} thresholds depend on such networks). Nuclear-norm minimisation needs at least {factor:.2g} times as many
-    entries as depth 3, the geometric mean over {draws} draws. Median thresholds are {of_convex:.0f} for nuclear-norm
-    minimisation and, from initialisation scale {scale:g}, {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3.
+    stays at most {recovered:g} of the mean square entry. Numbers of entries form a grid, and the true threshold is
+    between this one and the one before. So for nuclear-norm minimisation the one before is taken, which is against the
+    claim. A draw with a threshold beyond the grid leaves the claim undecided. Networks that did not reach their
+    training loss are counted against the claim ({unknown} thresholds depend on such networks). So counted, nuclear-norm
+    minimisation needs {factor:.2g} times as many entries as depth 3, the geometric mean over {draws} draws. Median
+    thresholds are {of_convex:.0f} for nuclear-norm minimisation and, from initialisation scale {scale:g}, {of_2:.0f} at
+    depth 2 and {of_3:.0f} at depth 3.
     """
-    # a lower and an upper bound on thresholds, shape (draws,); they differ where a network missed its training loss
+    # a lower and an upper bound on thresholds, shape (draws,); they differ where a network missed its training loss,
+    # and agree for the minimiser
     threshold_convex, _ = thresholds(convex, recovered)
     lower_2, upper_2 = thresholds(select(depth_2, scale=scale), recovered)
     lower_3, upper_3 = thresholds(select(depth_3, scale=scale), recovered)
@@ -83,8 +98,9 @@ def depth_3_needs_fewer_entries(
     # draws of all tables are the same matrices, in the same order
     grid = np.sort(convex["observed"].unique()).astype(float)  # numbers of entries
     before_convex, before_3 = number_before(grid, threshold_convex), number_before(grid, lower_3)
-    # `no_difference` and the rival on what depth 3 needs have one ratio in the first check; `no_difference` alters the
-    # second check as well, which is then undecided or fails
+    # A rival exchanges methods, and the checks get the ratios of its thresholds. The first check refuses those with
+    # `before_3` in the numerator. `no_difference` has the second check compare depth 3 with itself, which is undecided
+    # or fails. `depth_2_fewer` exchanges depths 2 and 3
     convex_fewest, no_difference = "nuclear-norm minimisation needs fewest", "depth makes no difference"
     depth_2_fewer = "depth 2 needs fewer than depth 3"
     yield at_least(
