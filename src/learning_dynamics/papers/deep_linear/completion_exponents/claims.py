@@ -145,8 +145,9 @@ def completion_exponents(
     @takes_rivals("power", scaled=True)
     def power_is(cell: Cell, power: np.ndarray) -> Check:
         """Check that the median over draws of a cell's measured power less the predicted one is zero."""
+        law = "1" if cell.kind == DEEPER else "1 − α"
         return equal(
-            f"power of s in the first singular value beyond the rank, less 1 − α, {cell.kind}, {cell.entries} entries",
+            f"power of s in the first singular value beyond the rank, less {law}, {cell.kind}, {cell.entries} entries",
             median(cell.measured() - power),
             0.0,
             tolerance=tolerance,

@@ -436,7 +436,7 @@ def output_dimension_one(starts: Table) -> Claim:
         arrived[is_followed],
         at_least=1.0,
         because="all of those that are followed",
-        excluded={"the assumption is checked, the flow not run": int(np.sum(~is_followed))},
+        excluded={"the assumption is checked, descent not run": int(np.sum(~is_followed))},
     )
     yield Facts(
         dimension=last,
