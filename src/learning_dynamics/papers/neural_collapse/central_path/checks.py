@@ -1,10 +1,13 @@
 """Checks of what is predicted of the SNR singular values: on fresh features, along flows and along descent.
 
-To find the smallest error that would have been refused, dynamics are taken at other speeds (`at_speed`).
+A check's prediction is `dynamics`; the decorator adds rivals=, corrected= and printed=, which are other dynamics. To
+find the smallest error that would have been refused, dynamics are taken at other speeds (`at_speed`). `flow` names a
+flow by its map onto the tangent space (`predictions.FLOWS`).
 
-Draws have several sizes. The function inside a check, mostly `error`, takes the arrays of one size and returns a number
-for each draw, shape (draws,); `over_sizes` calls it for all. Shapes: `omega` (draws, times, C - 1), descending; of
-features there is one time. A course from omega[:, :1], (draws, 1, C - 1), at times (times, 1) has the shape of omega.
+A draw is one feature matrix, or one start of a flow or descent; draws have several sizes. The function inside a check,
+mostly `error`, takes the arrays of one size and returns a number for each draw, shape (draws,); `over_sizes` calls it
+for all sizes. Shapes: `omega` (draws, times, C - 1), descending; of features there is one time. A course that starts at
+omega[:, :1], (draws, 1, C - 1), has the shape of omega at times (times, 1).
 """
 
 import numpy as np
@@ -78,7 +81,7 @@ def check_asymptote(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     return zero_on_every_draw(
         "$\\omega_j$ over its asymptote at the last time, minus one",
         over_sizes(error, omega=by_size(flows, OMEGA, flow=flow)),
-        _largest_next_order(flows, flow, last),
+        _largest_next_order(flows, flow, last),  # the smallest omega_j has the largest
         "at least twice the next order of the expansion",
         # chosen: below 2^(1/4) - 1 = 0.19, by which the nearest rival, half the paper's speed, is off
         resolution=0.05,
@@ -95,15 +98,15 @@ def check_exponent(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     """
     times = times_of(flows)
     last, decade_before = decades_before_the_end(flows, 2)
-
-    def error(_: Size, omega: np.ndarray) -> np.ndarray:
+    errors = []
+    for omega in by_size(flows, OMEGA, flow=flow).values():
         growth = np.log(omega[:, last] / omega[:, decade_before])
         exponents = growth / np.log(times[last] / times[decade_before])
-        return np.abs(exponents - dynamics.exponent).max(axis=1)
+        errors.append(np.abs(exponents - dynamics.exponent).max(axis=1))
 
     return zero_on_every_draw(
         f"exponent over the last decade, minus {dynamics.exponent:g}",
-        over_sizes(error, omega=by_size(flows, OMEGA, flow=flow)),
+        np.concatenate(errors),
         _largest_next_order(flows, flow, decade_before),
         "at least twice the next order of the expansion",
         # no largest tolerance: twice the next order may be above the default, a thousandth. Dynamics at another speed
@@ -156,7 +159,7 @@ def check_limit_of_small_steps(descent: Table, dynamics: Dynamics) -> Check:
         predicted = dynamics.course(fine[:, 0], last_time, size.classes, size.examples)
         return relative_error(at_step_zero(fine, coarse, smallest, middle), predicted)
 
-    def extrapolation_error(_: Size, fine: np.ndarray, coarse: np.ndarray, coarsest: np.ndarray) -> np.ndarray:
+    def extrapolation_error(_size: Size, fine: np.ndarray, coarse: np.ndarray, coarsest: np.ndarray) -> np.ndarray:
         limit = at_step_zero(fine, coarse, smallest, middle)
         return relative_error(at_step_zero(coarse, coarsest, middle, largest), limit)
 

@@ -1,6 +1,8 @@
 """What is predicted of the SNR singular values omega_j(t): by the paper, and for the algorithm that it describes.
 
-A check takes one of these predictions as its argument: its rivals and corrections are others of them.
+There are C classes of N examples, and eq. 5 is the flow dX/dt = -Pi(grad L) of the renormalised features X, with a map
+Pi onto their tangent space. A check takes one of these predictions as its argument: its rivals and corrections are
+others of them.
 """
 
 from collections.abc import Callable
@@ -11,7 +13,8 @@ import numpy as np
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.quantities import ORTHOGONAL, PRINTED
 
-# the two readings of eq. 5, named by their map onto the tangent space; Proposition 2 is right for the first alone
+# the two readings of eq. 5, named by their map: the orthogonal projection, for which alone Proposition 2 is right, and
+# the map that Proposition 4 prints
 FLOWS = (ORTHOGONAL, PRINTED)
 
 

@@ -1,7 +1,7 @@
 """Checks of distances that vanish along a flow, as a power of the spread of singular values (Corollaries 1 and 2).
 
-The spread omega_max / omega_min - 1 falls as 1/t: every omega runs along the same curve, each behind the largest by a
-fixed time.
+With the largest and the least of the SNR singular values omega_j the spread is omega_max / omega_min - 1. It falls as
+1/t: every omega runs along the same curve, each behind the largest by a fixed time. A draw is one start of a flow.
 """
 
 import itertools
@@ -52,13 +52,14 @@ def vanishing_checks(
 
     The exponent cannot be read at the end of a flow. Example: after eleven decades of time a spread of 8e-10 is left,
     less than the integrator's error of 2e-9, so that what is measured there may be that error. The exponent is read
-    over the latest decade at whose end the spread is still `VISIBLE` times the integrator's error; of the rest of the
-    flow only what is left at its last time is bounded, by what the law leaves and the error together.
+    over the latest decade of time at whose end the spread is still `VISIBLE` times the integrator's error. Of the rest
+    of the flow only the distance at the last time is bounded: by what the law, 1/t to that power, leaves of it, and by
+    the error.
 
     Parameters
     ----------
     quantity
-        The distance, one number at each time; its spread of singular values is `SINGULAR_VALUE_SPREAD`.
+        The distance, one number at each time. The spread itself is `SINGULAR_VALUE_SPREAD`.
     flow : str
         The flow along which it is measured, by its tangent map: `ORTHOGONAL` or `PRINTED` (`quantities`).
     wrong_exponents : mapping from str to float
@@ -74,7 +75,7 @@ def vanishing_checks(
         fall.exponent,
         -1.0 * power_of_spread,
         tolerance=fall.tolerance,
-        relative_to=1.0,
+        relative_to=1.0,  # the difference of two exponents is not divided by anything
         # half of the difference between -1 and the exponent of the nearest rival, -1/2
         resolution=0.25 * power_of_spread,
         because="next order of the expansion, and the integrator's error in the spread",
@@ -106,6 +107,8 @@ def _late_fall(flows: Table, quantity: Quantity, flow: str, power_of_spread: int
         spread_left = (times[end] / times[-1]) ** (1 - next_orders[end])  # by its law, 1/t to the next order
         return LateFall(
             exponent=np.log(distance[end] / distance[start]) / np.log(times[end] / times[start]),
+            # of the spread: what the expansion leaves out, most at the start of the decade, and the error, most at its
+            # end; a power of the spread has that multiple of them
             tolerance=power_of_spread * (next_orders[start] + error / spread[end]),
             share_left=distance[-1] / distance[end],
             # twice: the last spread is off by one error, and so is the spread that it is divided by

@@ -1,4 +1,11 @@
-"""What neural collapse in one sense does not imply: traces and NC1 on features with chosen noise (section 3.3)."""
+"""What neural collapse in one sense does not imply: traces and NC1 on features with chosen noise (section 3.3).
+
+C classes of P features have the centred class means M, (P, C), the covariances Sigma_W within classes and Sigma_B
+between them, and the least-squares classifier W, (C, P), without weight decay. A draw is one random feature matrix, of
+which the deviations from class means are mapped to noise of a chosen Sigma_W: around its own class means in the first
+claim, around a simplex frame in the second. Draws with P = C - 1 are left out, as no direction is orthogonal to all
+class means.
+"""
 
 import numpy as np
 
@@ -39,6 +46,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table
 def _with_free_directions(features: Table) -> tuple[Draws, dict[str, int]]:
     """Return the draws with P >= C, whose class means leave directions free, and how many are excluded, by the reason.
 
+    A draw that is excluded is a feature matrix, as in the checks.
+
     Raises
     ------
     Untested
@@ -66,8 +75,9 @@ def trace_and_product(features: Table) -> Claim:
     r"""Where all eigenvalues of $\Sigma_B^\dagger\Sigma_W$, and so its trace, tend to zero, the matrix itself does.
 
     A product of two symmetric matrices is not symmetric, and such a matrix can be large while its eigenvalues are
-    small. Take noise of variance $1/d$ in a direction that leans by $d$ towards the class means, and of variance $d$ in
-    all others. As $d$ falls the trace falls with it, while the norm of the product stays at {norm:.2g} or more. To see
+    small. Let $u$ be a direction of the class means and $n$ one orthogonal to all of them. Take noise of variance $1/d$
+    along $du + \sqrt{1-d^2}\,n$, which leans by $d$ towards the class means, and of variance $d$ in all other
+    directions. As $d$ falls the trace falls with it, while the norm of the product stays at {norm:.2g} or more. To see
     the bound, write the product as $\Sigma_W^{-1/2}S \Sigma_W^{1/2}$ with $S =
     \Sigma_W^{1/2}\Sigma_B^\dagger\Sigma_W^{1/2}$, symmetric and positive, whose norm is at most its trace. So small
     $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ says nothing of noise in directions in which class means do not differ.
@@ -78,7 +88,8 @@ def trace_and_product(features: Table) -> Claim:
     trace, norm = draws.entries(PRODUCT_TRACE), draws.entries(PRODUCT_NORM)  # of pinv(Sigma_B) Sigma_W
     condition = draws.entries(COVARIANCE_CONDITION)  # kappa(Sigma_W)
     # From lean to lean the trace falls to a tenth. As printed the norm falls with it, to a third if as its root; as
-    # corrected it stays. The bound of both checks, a half, is between a third and one
+    # corrected it stays. The bound of both checks, a half, is between a third and one. They have one name: the first,
+    # the printed sentence's, judges the largest of the changes, the second, the correction's, the least
     norm_from_lean_to_lean = norm[:, 1:] / norm[:, :-1]
     because = "one where the norm stays, a third where it falls as the root of the trace"
     yield every_draw(
@@ -87,7 +98,7 @@ def trace_and_product(features: Table) -> Claim:
         at_most=0.5,
         because=because,
         excluded=excluded,
-        corrected=NOT_CLAIMED,  # the printed sentence's alone; the next check is the correction's
+        corrected=NOT_CLAIMED,
     )
     yield every_draw(
         "factor by which the norm of the product changes when the lean of the noise is divided by ten",
@@ -101,7 +112,7 @@ def trace_and_product(features: Table) -> Claim:
         every_draw(
             "trace at the smallest lean over that at the largest",
             trace[:, AT_SMALLEST_LEAN] / trace[:, AT_LARGEST_LEAN],
-            at_most=0.02,
+            at_most=0.02,  # twice is chosen
             because="eigenvalues fall with the lean, to a hundredth; twice that is allowed",
             excluded=excluded,
         )
@@ -132,12 +143,12 @@ def trace_and_product(features: Table) -> Claim:
             np.log(growth) / np.log(growth_of_condition),
             exponent,
             tolerance=0.01,  # the first of LEANS
-            relative_to=1.0,
+            relative_to=1.0,  # the difference of two exponents is not divided by anything
             excluded=excluded,
             because="next order: the largest lean, a hundredth",
         )
 
-    # the second rival is a looser bound, and passes as such: how the ratio grows refuses it
+    # each rival is another exponent; the second is a looser bound, and passes as such: how the ratio grows refuses it
     rivals = {"the fourth root of the condition number": 0.25, "the condition number itself": 1.0}
     yield is_bounded(0.5, printed=NOT_CLAIMED, rivals=rivals)
     yield grows_with_the_condition_number(0.5, printed=NOT_CLAIMED, rivals=rivals)
@@ -164,15 +175,15 @@ def trace_and_product(features: Table) -> Claim:
 def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     r"""On the central path, without weight decay, NC1 and NC2 imply NC3 and NC4.
 
-    Take class means that are a simplex frame and noise that vanishes around them. Let noise in a direction of the class
-    means be coupled to noise in a direction orthogonal to all of them, that is correlated with it. The least-squares
-    classifier then subtracts the part that it can predict: its rows keep a component along the orthogonal direction,
-    however small the noise is. With noise of a thousandth of the class means the squared distance of NC3 is still
-    {coupled:.2g} or more. With noise that is not coupled, but larger in one direction than in others, it is at most
-    {uncoupled:.1g}. NC4 holds for every example, but not for all points. Move the class means along the orthogonal
-    direction to either side, by ten times the frame's singular value: of these $2C$ points the classifier decides
-    {far:.0f} or more differently from the nearest mean. Weight decay that stays while noise vanishes changes this
-    (errata 8).
+    Take class means that are a simplex frame (NC2) and noise that vanishes around them (NC1). Let noise in a direction
+    of the class means be coupled to noise in a direction orthogonal to all of them, that is correlated with it. The
+    least-squares classifier then subtracts the part that it can predict: its rows keep a component along the orthogonal
+    direction, however small the noise is. With noise of a thousandth of the class means the squared distance of
+    classifiers from class means (NC3) is still {coupled:.2g} or more. With noise that is not coupled, but larger in one
+    direction than in others, it is at most {uncoupled:.1g}. Decisions are those of the nearest class mean (NC4) for
+    every example, but not for all points. Move the class means along the orthogonal direction to either side, by ten
+    times the frame's singular value: of these $2C$ points the classifier decides {far:.0f} or more differently from the
+    nearest mean. Weight decay that stays while noise vanishes changes this (errata 8).
     """
     draws, excluded = _with_free_directions(features)
 
@@ -180,13 +191,14 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
         """Return a quantity at the last of NOISES, shape (draws,)."""
         return draws.entries(quantity)[:, AT_SMALLEST_NOISE]
 
-    # Class means M are a simplex frame, noise has the covariance e^2 Q, and W is the least-squares classifier
-    # (`converses.simplex_means`). Q is the identity but for one thing: c between a direction of the class means and one
-    # orthogonal to all of them (coupled), or 1.5 for the variance along that direction of the class means (uncoupled),
-    # which leaves their span invariant. NC3: || W / ||W|| - M^T / ||M|| ||^2 tends to zero
+    # Class means M are a simplex frame, noise has the covariance e^2 Q with e the last of NOISES, and W is the
+    # least-squares classifier (`converses.simplex_means`). Q is the identity but for one thing: c between a direction
+    # of the class means and one orthogonal to all of them (coupled), or 1.5 for the variance along that direction of
+    # the class means (uncoupled), which leaves their span invariant. NC3: || W / ||W|| - M^T / ||M|| ||^2 tends to zero
     nc3_coupled = at_smallest_noise(SMALL_NOISE_SELF_DUALITY)
     nc3_uncoupled = at_smallest_noise(SMALL_NOISE_SELF_DUALITY_UNCOUPLED)
     classes = draws.column("classes")
+    # the next order is NOISES[AT_SMALLEST_NOISE]^2; a hundred times as much is chosen
     tolerance = (10 * NOISES[AT_SMALLEST_NOISE]) ** 2
     because = "a hundred times the next order, which is the square of noise over signal"
     left_by_coupling = theory.self_duality_under_coupling(COUPLING, classes)  # 2 - 2 / sqrt(1 + c^2 / (C - 1))
@@ -196,11 +208,12 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
         nc3_coupled,
         0.0,
         tolerance=tolerance,
-        relative_to=1.0,
-        resolution=0.01,  # a fifth of the least distance that coupling leaves here, 0.048 at C = 6
+        relative_to=1.0,  # both vectors of the distance have unit norm
+        # a fifth of the least distance that coupling leaves here, 2 - 2 / sqrt(1 + 0.25 / 5) = 0.048 at C = 6
+        resolution=0.01,
         because=because,
         corrected=left_by_coupling,
-        rivals={
+        rivals={  # each predicts another distance
             "$C$ instead of $C-1$": 2 - 2 / np.sqrt(1 + COUPLING**2 / classes),
             "$c$ for $c^2$": 2 - 2 / np.sqrt(1 + COUPLING / (classes - 1)),
         },
@@ -211,7 +224,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
         nc3_uncoupled,
         0.0,
         tolerance=tolerance,
-        relative_to=1.0,
+        relative_to=1.0,  # as above
         resolution=0.01,  # as above
         because=because,
         rivals={"what coupled noise leaves": left_by_coupling},

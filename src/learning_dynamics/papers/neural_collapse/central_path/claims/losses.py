@@ -1,4 +1,10 @@
-"""The loss of the least-squares classifier from singular values of the SNR matrix (section 3.2)."""
+"""The loss of the least-squares classifier from singular values of the SNR matrix (section 3.2).
+
+The SNR matrix Sigma_W^{-1/2} M, (P, C), with the covariance Sigma_W within C classes and their centred means M, has the
+C - 1 non-zero singular values omega_j. Without weight decay the least-squares classifier has the loss L = L_NC1 +
+L_NC2/3, the parts from deviations within classes and from class means. Raw features are neither centred nor
+renormalised. A draw is one feature matrix, or one start of a flow along one of both flows (`FLOWS`).
+"""
 
 from collections.abc import Callable
 
@@ -23,13 +29,13 @@ Formula = Callable[[np.ndarray, int], np.ndarray]  # a loss from the SNR singula
 
 
 def multiplied(formula: Formula, factor: float) -> Formula:
-    """Return a formula times a factor."""
+    """Return a formula times a factor, by which checks find the smallest error that they would have refused."""
     return lambda omega, classes: factor * formula(omega, classes)
 
 
 @takes_rivals("formula", scaled=multiplied)
 def check_loss_of_features(features: Table, quantity: Quantity, formula: Formula) -> Check:
-    """Check a loss of raw features, |loss / formula - 1|."""
+    """Check a loss of raw features, |loss / formula - 1|; rivals are other formulas."""
 
     # loss (draws, 1 time, 1), omega (draws, 1 time, C - 1)
     def error(size: Size, loss: np.ndarray, omega: np.ndarray) -> np.ndarray:
@@ -41,7 +47,11 @@ def check_loss_of_features(features: Table, quantity: Quantity, formula: Formula
 
 @takes_rivals("formula", scaled=multiplied)
 def check_loss_along_flows(flows: Table, quantity: Quantity, formula: Formula) -> Check:
-    """Check a loss along both flows, |loss / formula - 1| in units of 1 + omega_max^2 / C, the largest over time."""
+    """Check a loss along both flows, |loss / formula - 1| in units of 1 + omega_max^2 / C, the largest over time.
+
+    Rivals are other formulas. That unit is what rounding grows by: the class means' scores are one-hot labels to within
+    C / omega^2.
+    """
 
     # loss (draws, times, 1), omega (draws, times, C - 1), descending
     def error(size: Size, loss: np.ndarray, omega: np.ndarray) -> np.ndarray:
@@ -54,7 +64,7 @@ def check_loss_along_flows(flows: Table, quantity: Quantity, formula: Formula) -
 
     return zero_on_every_draw(
         f"{IN_WORDS[quantity]} along both flows, relative error",
-        np.concatenate([errors(flow) for flow in FLOWS]),
+        np.concatenate([errors(flow) for flow in FLOWS]),  # each draw twice, once along each flow
         ROUNDING,
         "rounding, in units of $1+\\omega^2/C$",
     )
@@ -84,16 +94,18 @@ def lemma_1(features: Table, flows: Table) -> Claim:
     on the $C-1$ non-zero SNR singular values alone: $L = \frac12\sum_j 1/(\omega_j^2+C)$, $L_{NC1} = \frac12\sum_j
     \omega_j^2/(C+\omega_j^2)^2$, $L_{NC2/3} = \frac{1}{2C}\sum_j(\omega_j^2/(\omega_j^2+C)-1)^2$.
 
-    The singular value that is zero does not enter. In its direction all classes' scores are equal; without a bias it
-    would add $1/(2C)$ to the loss and to $L_{NC2/3}$. Far along the flows the class means' scores are one-hot labels to
-    within $C/\omega^2$, so that rounding limits how well $L_{NC2/3}$ can be measured: errors along the flows are in
-    units of $1+\omega_{\max}^2/C$.
+    There are $C$ classes; $\omega_j$ are the singular values of $\Sigma_W^{-1/2}\bar M$, and $L_{NC1}$ and $L_{NC2/3}$
+    the loss from deviations within classes and from class means. The singular value that is zero does not enter. In its
+    direction all classes' scores are equal; without a bias it would add $1/(2C)$ to the loss and to $L_{NC2/3}$. Far
+    along the flows the class means' scores are one-hot labels to within $C/\omega^2$, so that rounding limits how well
+    $L_{NC2/3}$ can be measured: errors along the flows are in units of $1+\omega_{\max}^2/C$.
     """
     formulas = {
         LOSS: theory.spectral_loss,  # sum_j 1 / (omega_j^2 + C) / 2
         LOSS_NC1: theory.spectral_variability_loss,  # sum_j omega_j^2 / (omega_j^2 + C)^2 / 2
         LOSS_NC23: theory.spectral_geometry_loss,  # sum_j (omega_j^2 / (omega_j^2 + C) - 1)^2 / (2 C)
     }
+    # the third rival leaves L_NC1 as it is, to which the zero adds nothing; the checks of the other losses refuse it
     for quantity, formula in formulas.items():
         rivals = _slips_in(formula)
         yield check_loss_of_features(features, quantity, formula, rivals=rivals)

@@ -1,4 +1,12 @@
-"""Neural collapse along the flows (section 3.3)."""
+"""Neural collapse along the flows (section 3.3).
+
+Renormalised features X, (P, C N), N examples of each of C classes, follow dX/dt = -Pi(grad L) (eq. 5) from zero global
+mean, without weight decay. The map Pi onto their tangent space is the orthogonal projection or the map that Proposition
+4 prints: `FLOWS`. The SNR matrix, (P, C), has their class means mu_c as columns, with the C - 1 singular values
+omega_j, omega_max first and omega_min last, and at the start the singular vectors U_0 and V_0. The spread of the
+singular values is omega_max / omega_min - 1. W, (C, P), is the features' least-squares classifier. A draw is one start
+of a flow.
+"""
 
 import numpy as np
 
@@ -45,7 +53,7 @@ NC2_AND_NC3 = {
     NC2_ANGLE_DISTANCE: 1,  # mean of |cos(mu_c, mu_c') + 1 / (C - 1)|
     NC3: 2,  # || W^T / ||W|| - M / ||M|| ||^2
 }
-# exponents in t that the spread, which falls as 1/t, does not have, by rivals' phrases
+# exponents in t that rivals give the spread, which falls as 1/t, by their phrases
 WRONG_EXPONENTS = {"distances that fall as $1/\\sqrt t$": -0.5, "distances that stay": 0.0}
 
 
@@ -56,13 +64,17 @@ def corollary_2(flows: Table) -> Claim:
     singular vectors of the start; the renormalised features over $\omega_{\max}$ tend to $N$ copies of each column of
     this limit; and neural collapse follows on the renormalised features.
 
-    The distance of equation 10 falls as the spread of the singular values, as $1/t$ (`corollary_1_equality`). So do the
-    spread of the class means' norms and their distance from the simplex's angles (NC2). The squared distance of NC3
-    falls as the square of the spread; off the renormalised features it need not fall (errata 8). Centred class means
-    need not span $C-1$ directions (errata 15). Classifier and nearest class mean label every example alike at the end
-    (NC4). NC1 falls as $C\sum_j 1/\omega_j^2$ with the explicit $\omega_j(t)$ of each map, which grow without bound. In
-    equation 11 the deviations never move and only $\omega_{\max}(t)$ grows, so that the squared distance, over $N$, is
-    $CP/\omega_{\max}^2$ plus the squared distance of equation 10.
+    The flow is $\dot X = -\Pi(\nabla L)$; both readings of $\Pi$ are tried, the orthogonal projection and the map that
+    Proposition 4 prints. The columns of $\mathrm{SNR}$ are the class means of the renormalised features, its singular
+    values the $\omega_j$. Its distance from the limit (equation 10) falls as $1/t$, as their spread
+    $\omega_{\max}/\omega_{\min} - 1$ does (`corollary_1_equality`). So do the spread of the class means' norms and
+    their distance from the simplex's angles (NC2). The squared distance of classifiers from class means (NC3) falls as
+    the square of the spread; off the renormalised features it need not fall (errata 8). Centred class means need not
+    span $C-1$ directions (errata 15). Classifier and nearest class mean label every example alike at the end (NC4).
+    NC1, $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W)$, falls as $C\sum_j 1/\omega_j^2$ with the explicit $\omega_j(t)$ of
+    each map, which grow without bound. As to the features' own limit (equation 11), the deviations never move and only
+    $\omega_{\max}(t)$ grows, so that the squared distance, over $N$, is $CP/\omega_{\max}^2$ plus the squared distance
+    of equation 10.
     """
     times = times_of(flows)[:, None]  # shape (times, 1)
 
@@ -91,9 +103,10 @@ def corollary_2(flows: Table) -> Claim:
             snr_distance=by_size(flows, SNR_LIMIT_DISTANCE, flow=flow),
         )
 
+    # phrases of rivals; each alters the checks that have it
     stay = "features that stay where they started"
     single_class = "$\\sqrt P/\\omega_{\\max}$ in eq. 11, the deviations of a single class"
-    # ||SNR / omega_max - U_0 V_0^T|| falls as the spread itself (eq. 10)
+    # SNR_LIMIT_DISTANCE, ||SNR / omega_max - U_0 V_0^T|| (eq. 10), falls as the spread itself
     powers_of_spread = {SNR_LIMIT_DISTANCE: 1} | NC2_AND_NC3
     for flow in FLOWS:
         dynamics = RIGHT_DYNAMICS[flow]
@@ -166,12 +179,14 @@ def theorem_3(flows: Table) -> Claim:
     Equation 5 projects the gradient onto the tangent space, and section D.3 calls that gradient flow on the manifold:
     the projection is the orthogonal one. The map that Proposition 4 prints is another, and its flow has other dynamics,
     which are a rival here (`proposition_2`, errata 3). One check tests NC1 and the dynamics together:
-    $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = C\sum_j1/\omega_j(t)^2$, where $\omega_j(t)$ follows from $\omega_j(0)$
-    by the dynamics. This trace falls from {first:.2g} to {orthogonal:.1g}, and under the printed map to {faster:.1g}
-    (medians over draws). The distances of NC2 fall as the spread of the singular values, and the squared distance of
-    NC3 as its square. NC4 holds for every example at the end. Centred class means need not span $C-1$ directions
-    (errata 15).
+    $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = C\sum_j1/\omega_j(t)^2$, where $\omega_j(t)$ follows from $\omega_j(0)$ by
+    the dynamics. This trace falls from {first:.2g} to {orthogonal:.1g}, and under the printed map to {faster:.1g}
+    (medians over draws). The spread of the class means' norms and their distance from the simplex's angles (NC2) fall
+    as the spread $\omega_{\max}/\omega_{\min} - 1$ of the singular values, and the squared distance of classifiers from
+    class means (NC3) as its square. Classifier and nearest class mean label every example alike at the end (NC4).
+    Centred class means need not span $C-1$ directions (errata 15).
     """
+    # phrases of rivals; each alters the checks that have it
     algorithm = "the dynamics of the map that Proposition 4 prints"
     stay = "features that stay where they started"
     yield check_variability(flows, ORTHOGONAL, PAPER, rivals={algorithm: ALGORITHM, stay: at_speed(PAPER, 0.0)})

@@ -1,4 +1,9 @@
-"""What the SNR matrix says of how classes are separated (Definition 2 and what follows it)."""
+"""What the SNR matrix says of how classes are separated (Definition 2 and what follows it).
+
+The SNR matrix Sigma_W^{-1/2} M, (P, C), with the covariance Sigma_W within C classes of P features and their centred
+means M, has the C - 1 singular values omega_j, omega_max the largest and omega_min the least. A draw is one random
+feature matrix.
+"""
 
 import numpy as np
 
@@ -34,10 +39,10 @@ from learning_dynamics.tidy import Draws, Table
 def snr_rank(features: Table) -> Claim:
     r"""Where $\Sigma_W$ has full rank the SNR matrix is of rank $C-1$, due to global-mean subtraction.
 
-    Subtracting their mean takes one dimension from class means that are linearly independent; three class means on a
-    line keep a single one. Each draw is judged with class means that span $1, 2, \dots, C-1$ directions: the rank is
-    the number of these. Theorem 3 and Corollaries 1 and 2 need rank $C-1$ at the start, as class means at random have
-    it (errata 15).
+    $\bar M$ are the centred class means, $\mathrm{SNR} = \Sigma_W^{-1/2}\bar M$. Subtracting their mean takes one
+    dimension from class means that are linearly independent; three class means on a line keep a single one. Each draw
+    is judged with class means that span $1, 2, \dots, C-1$ directions: the rank is the number of these. Theorem 3 and
+    Corollaries 1 and 2 need rank $C-1$ at the start, as class means at random have it (errata 15).
     """
 
     def errors(offset: int, per_direction: int) -> np.ndarray:
@@ -54,6 +59,7 @@ def snr_rank(features: Table) -> Claim:
 
         return over_sizes(of_size, rank=by_size(features, SNR_RANK))
 
+    # a rival and the correction predict other ranks, and have other errors
     yield zero_on_every_draw(
         "rank of the SNR matrix minus its prediction, the largest difference over class means",
         errors(offset=0, per_direction=0),
@@ -72,35 +78,33 @@ def separation_by_singular_values(features: Table) -> Claim:
     r"""Each singular value of the SNR matrix is the size of the class separation in the direction of its singular
     vector; in this sense the smallest one captures the smallest separation between classes.
 
-    Separation along a direction is the root sum of squares of the centred class means along it, over the standard
-    deviation of the noise along it. Discriminant analysis finds, without the SNR matrix, the $C-1$ directions at which
-    it is stationary; its values there are the singular values $\omega_j$, so that the smallest is the least separation
-    along any direction in the span of $\Sigma_W^{-1} \bar M$, which these $C-1$ directions span. For pairs of classes
-    it is a bound: no two class means are nearer to each other than $\sqrt2\,\omega_{\min}$, in units of the noise. A
-    small $\omega_{\min}$ does not say that two classes are near. Where it is divided by a thousand, with the class
-    means scaled along the direction of least separation, the smallest distance of two of three or more classes keeps
-    {kept:.2g} of itself (median over draws).
+    Separation along a direction is the root sum of squares of the centred class means $\bar M$ along it, over the
+    standard deviation of the noise, the deviations within classes, along it. Discriminant analysis finds, without the
+    SNR matrix, the $C-1$ directions at which it is stationary; its values there are the singular values $\omega_j$, so
+    that the smallest is the least separation along any direction in the span of $\Sigma_W^{-1} \bar M$, which these
+    $C-1$ directions span. For pairs of classes it is a bound: no two class means are nearer to each other than
+    $\sqrt2\,\omega_{\min}$, in units of the noise. A small $\omega_{\min}$ does not say that two classes are near.
+    Where it is divided by a thousand, with the class means scaled along the direction of least separation, the smallest
+    distance of two of three or more classes keeps {kept:.2g} of itself (median over draws).
     """
+    # By size, shape (draws, 1 time, C - 1), both descending. A separation is ||w^T M|| / sqrt(w^T Sigma_W w) at a
+    # direction w at which this is stationary
     omegas = by_size(features, OMEGA)
     separations = by_size(features, CLASS_SEPARATION)
 
     def errors(separations_by_size: dict[Size, np.ndarray]) -> np.ndarray:
         """Return the largest |separation / omega_j - 1| over j, shape (draws,)."""
+        return np.concatenate([relative_error(separations_by_size[size], omegas[size]) for size in omegas])
 
-        def of_size(_: Size, separation: np.ndarray, omega: np.ndarray) -> np.ndarray:
-            return relative_error(separation, omega)
-
-        return over_sizes(of_size, separation=separations_by_size, omega=omegas)
-
-    # omega_min and omega_max, shape (draws,), of arrays of shape (draws, 1 time, C - 1)
-    smallest = over_sizes(lambda _, omega: omega.min(axis=(1, 2)), omega=omegas)
-    largest = over_sizes(lambda _, omega: omega.max(axis=(1, 2)), omega=omegas)
+    # omega_min and omega_max, shape (draws,)
+    smallest = np.concatenate([omega.min(axis=(1, 2)) for omega in omegas.values()])
+    largest = np.concatenate([omega.max(axis=(1, 2)) for omega in omegas.values()])
     yield zero_on_every_draw(
         "separation along a direction at which it is stationary, minus $\\omega_j$, relative",
         errors(separations),
         ROUNDING * (largest / smallest) ** 2,
         "rounding, times $(\\omega_{\\max}/\\omega_{\\min})^2$: discriminant analysis finds squares",
-        rivals={
+        rivals={  # each takes another separation
             "class means alone, without the noise": errors(by_size(features, CLASS_SEPARATION_WITHOUT_NOISE)),
             "$\\omega_j^2$": errors({size: values**2 for size, values in separations.items()}),
         },
@@ -113,6 +117,7 @@ def separation_by_singular_values(features: Table) -> Claim:
         because="the bound, to rounding",
         rivals={"the largest singular value instead": {"values": distance / (np.sqrt(2) * largest)}},
     )
+    # the same distance where omega_min is a thousandth of what it is
     kept = Draws(features)[LEAST_PAIR_DISTANCE_FLATTENED] / distance
     has_several_pairs = Draws(features).column("classes") > 2
     yield Facts(kept=np.median(kept[has_several_pairs]))

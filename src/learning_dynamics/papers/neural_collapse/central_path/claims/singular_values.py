@@ -1,4 +1,17 @@
-"""How singular values of the SNR matrix grow along the flows and the described algorithm (section 3.3)."""
+"""How singular values of the SNR matrix grow along the flows and the described algorithm (section 3.3).
+
+The SNR matrix, (P, C), has the class means of renormalised features X as columns, P of them for C classes of N
+examples; omega_j are its C - 1 non-zero singular values. The features follow the flow dX/dt = -Pi(grad L) (eq. 5),
+without weight decay and from zero global mean. Its map Pi onto the tangent space is the orthogonal projection or the
+map that Proposition 4 prints (`FLOWS`): with C between features the class-centring matrix (eq. 21)
+
+- `ORTHOGONAL`: Pi(Z) = Z - (C N / 2) (X C Z^T + Z C X^T) X C, whose omega follow `PAPER`, Proposition 2
+- `PRINTED`: Pi(Z) = Z - (X C Z^T + Z C X^T) X / 2, whose omega follow `ALGORITHM`
+
+The described algorithm (appendix D.1) is gradient descent on X with renormalisation after each step, `DESCENT`; as
+steps become small its omega follow `ALGORITHM`, too. A draw is one start of a flow or descent, or one feature matrix of
+those on which speeds are measured. A check takes a prediction of this kind, and so does each of its rivals.
+"""
 
 import numpy as np
 
@@ -61,17 +74,18 @@ def proposition_2(features: Table, flows: Table) -> Claim:
     zero global mean and without weight decay, the non-zero SNR singular values obey $\dot\omega = \omega / (N(C +
     \omega^2)^2)$: $C^2N\log\omega + CN\omega^2 + \frac N4\omega^4 = a + t$ with a constant $a$.
 
-    To check by hand, write a row of the features in aligned coordinates (appendix D.2), in which $\mathrm{SNR}$ is
-    diagonal, as $\omega y + n$, with $y$ a row of labels and $n$ deviations from class means. The same row of $-\nabla
-    L$ is $\alpha y - \beta n$ with $\alpha = \omega / (N(C + \omega^2)^2)$ and $\beta = \omega\alpha/C$. The orthogonal
+    The map of Proposition 4 takes $Z$ to $Z - \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X$. To check by hand, write
+    a row of the renormalised features $X$ in aligned coordinates (appendix D.2), in which $\mathrm{SNR}$ is diagonal,
+    as $\omega y + n$, with $y$ a row of labels and $n$ deviations from class means. The same row of $-\nabla L$ is
+    $\alpha y - \beta n$ with $\alpha = \omega / (N(C + \omega^2)^2)$ and $\beta = \omega\alpha/C$. The orthogonal
     projection removes $\beta n$, which is normal to the manifold, and leaves $\dot\omega = \alpha$: the paper's
     equation. The printed map adds $\beta(\omega y + n)$, which cancels $-\beta n$ too, but also moves the means:
     $\dot\omega = \alpha + \beta\omega = \alpha(1 + \omega^2/C)$, faster by a factor that grows without bound (up to
     {faster:.3g} on fresh draws; errata 3).
     """
-    # what each prediction says of the two maps; the proposition is about the printed map alone. So checks along the
-    # orthogonal projection judge the correction and the rivals. A rival may be right for one map, and pass there: it is
-    # refused along the other
+    # What each prediction says of the two maps. The proposition is about the printed map alone, so that checks along
+    # the orthogonal projection judge the correction and the rivals only. A rival may be right for one map and pass
+    # there; the checks along the other map refuse it
     printed = {ORTHOGONAL: NOT_CLAIMED, PRINTED: PAPER}
     corrected = {ORTHOGONAL: PAPER, PRINTED: ALGORITHM}
     rivals = {
@@ -100,9 +114,10 @@ def proposition_2(features: Table, flows: Table) -> Claim:
 def corollary_1_growth(flows: Table) -> Claim:
     r"""Positive singular values that follow equation 9 grow without bound, as $(t/c_3)^{1/4}$ with $c_3 = N/4$.
 
-    The ratio to the asymptote is $1 - C/\omega^2$ to the next order, which sets the tolerance, and the exponent is
-    $\frac14$ to the same order. Singular values grow faster under the described algorithm and under its limit, the flow
-    of the printed map: see `described_algorithm_rate`.
+    Equation 9 is $c_1\log\omega + c_2\omega^2 + c_3\omega^4 = a + t$. The ratio to the asymptote is $1 - C/\omega^2$ to
+    the next order, with $C$ classes, which sets the tolerance, and the exponent is $\frac14$ to the same order.
+    Singular values grow faster under gradient descent with renormalisation after each step, the described algorithm,
+    and under its limit, the flow of the printed map: see `described_algorithm_rate`.
     """
     # the second rival has the exponent 1/4 too, and passes the second check: the asymptote refuses it
     rivals = {
@@ -117,11 +132,13 @@ def corollary_1_growth(flows: Table) -> Claim:
 def corollary_1_equality(flows: Table) -> Claim:
     r"""Positive SNR singular values that follow equation 9 become equal: $\omega_{\max}/\omega_{\min} \to 1$.
 
-    Every $\omega$ runs along the same curve, each behind the largest by a fixed time, so that
-    $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$, under equation 9 and under the algorithm's equation. Two checks of
-    each flow judge the limit. The first is the exponent of that law, over the last decade of time at whose end
-    $\omega_{\max}/\omega_{\min} - 1$ is still a hundred times the integrator's error. The second is its value at the
-    last time over that at the end of this decade, no more than law and error allow.
+    Equation 9 is $c_1\log\omega + c_2\omega^2 + c_3\omega^4 = a + t$. Every $\omega$ runs along the same curve, each
+    behind the largest by a fixed time, so that the spread $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$. It does so
+    under equation 9, which the flow of the orthogonal projection follows, and under $\omega^2/2 + C\log\omega =
+    t/(CN)$ + const, which the flow of the map of Proposition 4 follows. Two checks of each flow judge the limit. The
+    first is the exponent of that law, over the last decade of time at whose end the spread is still a hundred times the
+    integrator's error. The second is the spread at the last time over that at the end of this decade: it may be no more
+    than the law and the error allow.
     """
     # the distance that vanishes is the spread of singular values itself, omega_max / omega_min - 1: its first power
     for flow in FLOWS:
@@ -139,10 +156,11 @@ def lemma_6(flows: Table, descent: Table) -> Claim:
     r"""Under continually renormalised gradient flow, on the central path without weight decay, the singular vectors of
     the SNR matrix do not change in time.
 
-    The singular vectors change neither under the two flows nor under the discrete algorithm, at any step size: in
-    aligned coordinates (appendix D.2) the gradient scales means and deviations row by row, and so does renormalisation.
-    The last line of the proof lacks a factor $1/N$, without consequence (errata 14); its equation is that of the flow
-    without projection.
+    The singular vectors change neither under the flows of the orthogonal projection and of the map of Proposition 4,
+    nor under gradient descent with renormalisation after each step, at any step size. In aligned coordinates (appendix
+    D.2), in which the SNR matrix is diagonal, a gradient step scales means and deviations row by row, and so does
+    renormalisation. The last line of the proof lacks a factor $1/N$, without consequence (errata 14); its equation is
+    that of the flow without projection.
     """
     # ||SNR - sum_j x_j u_j v_j^T|| / ||SNR|| with u_j and v_j of the start and the x_j that fit
     yield no_gap(
@@ -151,6 +169,7 @@ def lemma_6(flows: Table, descent: Table) -> Claim:
         SNR_OUTSIDE_FIRST_VECTORS,
         tolerance=integration_error(flows),
         because="error of the integrator",
+        # ||SNR / omega_max - U V^T||, what is left of SNR if all its singular values are omega_max
         rivals={"equal singular values from the start on": SNR_LIMIT_DISTANCE},
     )
     # without the rival, whose distance is not measured along descent
@@ -177,39 +196,35 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> C
     r"""Gradient descent with renormalisation after each step follows, as steps become small, the closed form of
     Proposition 2.
 
-    Section D.3 calls the flow the continuous analogue of this algorithm, and its Lemma 2 shows that a step is the
-    printed tangent map to first order. Lemma 2 is right, and is why Proposition 2, which belongs to the orthogonal
+    This closed form is $C^2N\log\omega + CN\omega^2 + \frac N4\omega^4 = a + t$, with the SNR singular values $\omega$.
+    Section D.3 calls the flow the continuous analogue of this algorithm, and its Lemma 2 shows that a step is the map
+    of Proposition 4 to first order. Lemma 2 is right, and is why Proposition 2, which belongs to the orthogonal
     projection, does not describe the algorithm. A gradient step moves means and also shrinks deviations.
     Renormalisation scales both until the deviations have their old size, and so enlarges the means. The algorithm is
     run as described, in the full feature space; its iterates agree to rounding with the exact map of one step. Collapse
     still happens, and sooner.
     """
+    # the slower algorithm passes the last check, as no speed changes an exponent; the checks before refuse it
     rivals = {
         "the paper's closed form": PAPER,
         "an algorithm twice as slow": at_speed(ALGORITHM, 0.5),
     }
-    # the slower algorithm passes the last check, as no speed changes an exponent; the checks before refuse it
     corrected = ALGORITHM  # d omega / dt = omega / (C N (C + omega^2))
     smallest_step = step_sizes_of(descent)[0]
     yield check_limit_of_small_steps(descent, PAPER, corrected=corrected, rivals=rivals)
     yield check_speed(features, DESCENT, PAPER, corrected=corrected, rivals=rivals)
 
-    def error_of_iterates(_: Size, omega: np.ndarray, iterated: np.ndarray) -> np.ndarray:
-        """Return the largest |omega / iterated - 1| over times and singular values, shape (draws,)."""
-        return relative_error(omega, iterated)
-
+    omegas = by_size(descent, OMEGA, step=smallest_step)
+    # omega -> (omega + eta a) / (1 - eta omega a / C) with a = omega / (N (C + omega^2)^2), iterated from the same
+    # start (`theory.algorithm_step`)
+    iterates = by_size(descent, OMEGA_ONE_STEP, step=smallest_step)
     yield zero_on_every_draw(
         "iterates minus the exact map of one step, relative",
-        over_sizes(
-            error_of_iterates,
-            omega=by_size(descent, OMEGA, step=smallest_step),
-            # omega -> (omega + eta a) / (1 - eta omega a / C) with a = omega / (N (C + omega^2)^2), iterated from the
-            # same start (`theory.algorithm_step`)
-            iterated=by_size(descent, OMEGA_ONE_STEP, step=smallest_step),
-        ),
+        # the largest |omega / iterate - 1| over times and singular values, shape (draws,)
+        np.concatenate([relative_error(omegas[size], iterates[size]) for size in omegas]),
         rounding_of_steps(descent),
         "rounding: one unit for each step",
-        resolution=np.inf,  # this check has no rivals, and its tolerance no upper limit
+        resolution=np.inf,  # without rivals there is no difference that must stay visible
     )
     yield check_asymptote(flows, PRINTED, PAPER, corrected=corrected, rivals=rivals)
     yield check_exponent(flows, PRINTED, PAPER, corrected=corrected, rivals=rivals)

@@ -1,4 +1,11 @@
-"""The within-class covariance: what its trace says of neural collapse, and its rank in training."""
+"""The within-class covariance: what its trace says of neural collapse, and its rank in training.
+
+Sigma_W and Sigma_B are the covariances of P features within C classes and between them, M, (P, C), the class means less
+their average, and omega_j the C - 1 non-zero singular values of the SNR matrix Sigma_W^{-1/2} M. The trace is
+tr(pinv(Sigma_B) Sigma_W), which is C times NC1, and the sum is that of 1 / omega_j^2 over j. Raw features are not
+renormalised, renormalised ones have Sigma_W = I. A draw is one random feature matrix, one start of a flow, or one
+training of a network.
+"""
 
 from collections.abc import Sequence
 
@@ -42,12 +49,13 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
     r"""The trace that measures variability collapse is a function of the SNR singular values:
     $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = \sum_j 1/\omega_j^2$ for any features with $\Sigma_W$ of full rank.
 
-    The last line of the derivation drops a factor $C$, without consequence for the limit. An earlier line inverts a
-    product factor by factor, which is right where the class means span an invariant subspace of $\Sigma_W$. With class
-    means $USV^\top$, $U^\top\Sigma_WU \ge (U^\top\Sigma_W^{-1}U)^{-1}$ by Schur's complement, so that the trace is
-    never below $C\sum_j1/\omega_j^2$. On raw features it is up to {raw:.3g} times this sum; in the median network at
-    the end of training, {network:.3g} times. So NC1 follows on the renormalised features, for which it is proved. On
-    other features it follows if $\Sigma_W$ is well conditioned too.
+    $\omega_j$ are the singular values of $\Sigma_W^{-1/2}\bar M$, $\bar M$ the centred means of $C$ classes. The last
+    line of the derivation drops a factor $C$, without consequence for the limit. An earlier line inverts a product
+    factor by factor, which is right where the class means span an invariant subspace of $\Sigma_W$. With $\bar M =
+    USV^\top$, $U^\top\Sigma_WU \ge (U^\top\Sigma_W^{-1}U)^{-1}$ by Schur's complement, so that the trace is never below
+    $C\sum_j1/\omega_j^2$. On features that are not renormalised it is up to {raw:.3g} times this bound; in the median
+    network at the end of training, {network:.3g} times. So variability collapse (NC1) follows on the renormalised
+    features, for which it is proved. On other features it follows if $\Sigma_W$ is well conditioned too.
     """
 
     def ratios(table: Table, quantity: Quantity, *, has_factor_C: bool, **where: str) -> np.ndarray:
@@ -67,9 +75,10 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
         """Return the largest |ratio - 1| of each draw, shape (draws,)."""
         return relative_error(ratios(table, quantity, has_factor_C=has_factor_C, **where), 1.0)
 
-    # Two wrong corrections. `equality`: the trace equals C sum_j 1 / omega_j^2 everywhere, not on renormalised features
-    # alone; it passes there and along flows, and the first check of raw features refuses it. `bound`: the trace is no
-    # less than the sum without C; it passes on raw features, and the renormalised ones refuse it
+    # Phrases of two rivals, wrong corrections. `equality`: the trace equals C sum_j 1 / omega_j^2 everywhere, not on
+    # renormalised features alone; it passes there and along flows, and the first check of raw features refuses it.
+    # `bound`: the trace is no less than the sum without C; it passes on raw features, and the renormalised ones refuse
+    # it
     equality = "$C\\sum_j1/\\omega_j^2$ for any features"
     bound = "a bound without $C$"
 
@@ -99,11 +108,11 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
 
     # on raw features an equality as printed, and a bound as corrected
     yield zero_on_every_draw(
-        "raw features: trace over the sum, minus one",
+        "raw features: trace over the sum, minus one, an equality",
         errors(features, TRACE, has_factor_C=False),
         ROUNDING,
         "rounding",
-        corrected=NOT_CLAIMED,
+        corrected=NOT_CLAIMED,  # the correction has the bound below
         rivals={equality: errors(features, TRACE, has_factor_C=True)},
     )
     # shape (draws,) each: features have one time
@@ -120,13 +129,14 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
         return np.full(len(omega), ROUNDING if leaves_directions_free else -ROUNDING)
 
     yield every_draw(
-        "raw features: trace over the sum, minus one",
+        "raw features: trace over $C$ times the sum, minus one, a bound",
         raw - 1,
         at_least=over_sizes(least_excess, omega=by_size(features, OMEGA)),
         because="the trace is larger than $C\\sum_j1/\\omega_j^2$ by more than rounding; no less with $C-1$ features",
         printed=NOT_CLAIMED,  # of the correction and the rival `bound` alone: the others are judged as equalities above
         rivals={equality: NOT_CLAIMED, bound: {"values": raw_without_C - 1}},
     )
+    # of all trainings, shape (trainings,); those whose covariance lacks rank are left out
     networks, number_rank_deficient = _trace_over_sum_of_networks(trainings)
     yield every_draw(
         "trained networks: trace over the sum",
@@ -143,8 +153,8 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
 def _trace_over_sum_of_networks(trainings: Sequence[Table]) -> tuple[np.ndarray, int]:
     """Return the trace over C sum_j 1 / omega_j^2 at the last epoch, and how many covariances lack rank.
 
-    The statement is about covariances of full rank, so that networks that lack it are left out. If all lack it, a nan
-    for each is returned, which leaves the check undecided.
+    The statement is about covariances of full rank, so that networks that lack it are left out, as are those without
+    NC1. If that is all of them, a nan for each is returned, which leaves the check undecided.
     """
 
     def least_traces(table: Table) -> np.ndarray:
@@ -175,10 +185,10 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
     exists.
 
     The rank counts directions whose variance, over the features' mean square, is above the square of float32's
-    rounding. Dead units are directions without variance: a share of {dead:.1g} of all features at the epoch that has
-    most (median over trainings).
+    rounding. In every training it must be the number of features at every recorded epoch. Dead units are directions
+    without variance: a share of {dead:.1g} of all features at the epoch that has most (median over trainings).
     """
-    # shape (trainings,) each; the last two over recorded epochs
+    # shape (trainings,) each; the last two over recorded epochs. A rank that is nan leaves its training undecided
     n_features = at_the_end(trainings, FEATURES)
     lowest_rank = over_trainings(trainings, lambda table: by_seed(table, RANK).min(skipna=False))
     largest_dead_share = over_trainings(trainings, lambda table: by_seed(table, DEAD_FEATURES).max())
@@ -187,9 +197,9 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
         lowest_rank / n_features,
         np.ones_like(n_features),
         tolerance=0.0,
-        relative_to=1.0,
+        relative_to=1.0,  # shares are relative already
         because="a rank is a whole number",
-        rivals={
+        rivals={  # each predicts another share
             "rank $C-1$": (at_the_end(trainings, CLASSES) - 1) / n_features,
             "one feature that never varies": (n_features - 1) / n_features,
         },
