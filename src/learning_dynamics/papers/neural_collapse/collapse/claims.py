@@ -2,9 +2,23 @@
 
 The paper states limits over epochs, of every training that goes on beyond zero train error. At a finite epoch a limit
 shows in two things: in every training the quantity ends below a level that means something by itself; and in the mean
-over trainings it still falls after train errors have ended, so that it is not the removal of errors that is seen. A
-draw is one training: a network, a data set, a seed. Trainings that the paper names as exceptions are left out; where
-others keep train errors the premise is not met, and nothing is decided.
+over trainings it still falls after train errors have ended, so that it is not the removal of errors that is seen. Train
+errors end at the first recorded epoch at which no more than a share `train_error` of the train images is misclassified.
+
+A draw is one training: a network, a data set, a seed. Arrays have shape (trainings,) unless they say otherwise.
+Trainings that the paper names as exceptions are left out; `excluded` has their number, by the reason. Where others keep
+train errors the premise is not met, and nothing is decided.
+
+Quantities are those of section 1.1, on train images. C classes have the means mu_c, whose average is mu_G, the
+classifiers w_c, rows of W, and the covariances Sigma_W within classes and Sigma_B between them:
+
+- `NC1`: Tr(Sigma_W pinv(Sigma_B)) / C
+- `EQUINORM_MEANS`, of NC2: the standard deviation over the mean of |mu_c - mu_G|; `EQUINORM_CLASSIFIERS`: of |w_c|
+- `EQUIANGULAR_MEANS`, of NC2: the standard deviation of the cosines between mu_c - mu_G and mu_c' - mu_G over pairs of
+  classes; `EQUIANGULAR_CLASSIFIERS`: of those between w_c and w_c'
+- `MAXIMAL_ANGLE_MEANS`, `MAXIMAL_ANGLE_CLASSIFIERS`, of NC2: the mean of |cos + 1 / (C - 1)| over the same cosines
+- `SELF_DUALITY`, of NC3: || W^T / ||W||_F - M / ||M||_F ||_F^2 with the columns mu_c - mu_G of M
+- `NC4`: the share of images on which the network and the nearest mu_c decide differently
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -61,17 +75,21 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
-# - level, of NC1: largest value at the last epoch, a variance within classes over one between them
-# - level, of other quantities: largest value at the last epoch, over the value for independent random vectors
-# - train_error: largest share of train images misclassified at which train errors count as ended: see
-#   `EFFECTIVELY_ZERO` in `neural_collapse.trainings`
-# - largest_share: of images on which network and nearest class mean may differ at the last epoch
-# - until: when losses are compared: at the last epoch, or before the learning rate first drops
-# - share_of_way: share of the way from its first to its last value, in logarithms, at which a quantity has arrived
-# - reading: whether nothing may show that NC2 is slower, as the paper says (no_evidence), or its lead must be above
-#   zero (not_slower)
-# - nc2_of: whether NC2 is of the class means, as section 1.1 defines it, or of the classifiers as well, as figures 3 to
-#   5 draw it
+# - level (`nc1`, `five_data_sets`): largest NC1 at the last epoch, a variance within classes over one between them
+# - level (`nc2_equinorm`, `nc2_equiangular`, `nc2_maximal_angle`, `nc3`): largest value at the last epoch, over the
+#   value for independent random vectors
+# - train_error (`nc1` to `nc4`, `five_data_sets`): largest share of train images misclassified at which train errors
+#   count as ended: one in a thousand, at which Papyan, Han and Donoho 2020 mark the effective beginning of the terminal
+#   phase of training
+# - largest_share (`nc4`, `five_data_sets`): of images on which network and nearest class mean may differ at the last
+#   epoch
+# - until (`mse_collapses_faster`): when losses are compared: at the last epoch, or before the learning rate first drops
+# - share_of_way (`nc2_not_slower`, `simplex_before_compression`): share of the way from its first to its last value, in
+#   logarithms, at which a quantity has arrived
+# - reading (`nc2_not_slower`): whether nothing may show that NC2 is slower, as the paper says (no_evidence), or its
+#   lead must be above zero (not_slower)
+# - nc2_of (`nc2_not_slower`): whether NC2 is of the class means, as section 1.1 defines it, or of the classifiers as
+#   well, as figures 3 to 5 draw it
 # Levels, shares and readings are chosen; `vary:` in the configuration has others, with which claims are judged again.
 
 # the authors' weight decay, that of Papyan, Han, Donoho 2020 (appendix A.3). Under MSE it belongs to `MSELoss`, which
@@ -108,6 +126,7 @@ def _tend_to_zero(
             at_most=bound,
             because=because,
             excluded=excluded,
+            # each rival is another last value
             rivals={DONE_WHEN_ERRORS_END: {"values": value_at_errors_end}, INDEPENDENT: {"values": chance}},
         )
         fall_beyond_zero_error = np.log10(value_at_errors_end / last)
@@ -115,13 +134,13 @@ def _tend_to_zero(
             f"$\\log_{{10}}$ of the fall of {IN_WORDS[quantity]} beyond zero train error",
             fall_beyond_zero_error,
             excluded=excluded,
+            # each rival is another fall
             rivals={
-                # a training that ends where train errors end has its whole fall, and passes this check: the bound at
-                # the last epoch, above, refuses it
+                # the fall until train errors end. It may be above zero and pass this check: the bound at the last
+                # epoch, above, refuses the rival
                 DONE_WHEN_ERRORS_END: np.log10(first / value_at_errors_end),
-                # the sign of every second training turned
                 TIMES_EXCHANGED: with_every_second_sign_turned(fall_beyond_zero_error),
-                # vectors that are independent at the last epoch
+                # the fall to the value that independent vectors have
                 INDEPENDENT: np.log10(value_at_errors_end / chance),
             },
         )
@@ -133,8 +152,8 @@ def _tend_to_zero(
 def _bound_at_the_end(quantity: Quantity, chance: np.ndarray, level: float) -> tuple[np.ndarray, str]:
     """Return the largest value of a quantity that counts as small, shape (trainings,), and the reason for it.
 
-    Spreads and distances are compared with `level` times `chance`, the value for independent random vectors. NC1 is a
-    ratio of noise to signal, and compared with `level` itself.
+    Spreads and distances are compared with `level` times `chance`, the value for independent random vectors. NC1 is
+    compared with `level` itself: it is a ratio of noise to signal.
     """
     if quantity == NC1:
         return np.full(chance.shape, level), f"noise of {np.sqrt(level):.2g} of the signal, in standard deviations"
@@ -146,12 +165,13 @@ def nc1(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
     r"""Under MSE, in training beyond zero train error, within-class variability collapses against the distances between
     class means: $\mathrm{Tr}(\Sigma_B^\dagger\Sigma_W)/C \to 0$ on train images.
 
-    In every training NC1 must end at {level:g} or less. The mean over trainings of its fall in decades, from where
-    train errors end to the last epoch, must be above zero with its whole 95 % interval. NC1 ends at {end:.1g} in the
-    median training; from the first recorded epoch to the last it falls {fall:.2g}-fold, in the geometric mean over
-    trainings. The paper's limit is of the matrix; its figures draw the trace (errata 7 and 9).
+    In every training NC1, this trace over the number $C$ of classes, must end at {level:g} or less. The mean over
+    trainings of its fall in decades, from where train errors end (at most one train image in a thousand misclassified)
+    to the last epoch, must be above zero with its whole 95 % interval. NC1 ends at {end:.1g} in the median training;
+    from the first recorded epoch to the last it falls {fall:.2g}-fold, in the geometric mean over trainings. The
+    paper's limit is of the matrix; its figures draw the trace (errata 7 and 9).
     """
-    # Tr(Sigma_W pinv(Sigma_B)) / C; `_tend_to_zero` fills the facts
+    # Tr(Sigma_W pinv(Sigma_B)) / C; facts are `_tend_to_zero`'s
     return _tend_to_zero(trainings, [NC1], level=level, train_error=train_error)
 
 
@@ -166,16 +186,17 @@ def nc2_equinorm(trainings: Sequence[Table], *, level: Positive, train_error: Fr
     classifiers, become equal.
 
     Norms are equal if their standard deviation over their mean, their relative spread, vanishes. In every training it
-    must end at or below {level:g} times $\gamma_C/\sqrt{2P}$ with $\gamma_C = \frac{\sqrt{2(C-2)}}{C-1}\, \Gamma(\frac
-    C2)/\Gamma(\frac{C-1}2)$, $0.92$ for ten classes. This is, to leading order in $1/P$, its value for $C$ independent
-    Gaussian vectors in $P$ dimensions less their mean. The mean over trainings of its fall in decades, from where train
-    errors end to the last epoch, must be above zero with its whole 95 % interval. The bound falls with the width $P$,
-    as norms of random vectors become equal; one that is free of $P$ could judge wider networks otherwise. The relative
-    spread of the class means' norms ends at {end:.1g} in the median training; from the first recorded epoch to the last
-    it falls {fall:.2g}-fold, in the geometric mean over trainings.
+    must end at or below {level:g} times $\gamma_C/\sqrt{2P}$, with $P$ the width of the last layer and $\gamma_C =
+    \frac{\sqrt{2(C-2)}}{C-1}\, \Gamma(\frac C2)/\Gamma(\frac{C-1}2)$, which is $0.92$ for ten classes. To leading order
+    in $1/P$, $\gamma_C/\sqrt{2P}$ is the relative spread for $C$ independent Gaussian vectors in $P$ dimensions less
+    their mean. The mean over trainings of its fall in decades, from where train errors end (at most one train image in
+    a thousand misclassified) to the last epoch, must be above zero with its whole 95 % interval. The bound falls with
+    $P$, because norms of random vectors become equal; a bound without $P$ could judge wider networks otherwise. The
+    relative spread of the class means' norms ends at {end:.1g} in the median training; from the first recorded epoch to
+    the last it falls {fall:.2g}-fold, in the geometric mean over trainings.
     """
-    # std / mean of |mu_c - mu_G|, and of |w_c|, over classes: at most level gamma_C / sqrt(2 P) at the end.
-    # `_tend_to_zero` fills the facts
+    # std / mean of |mu_c - mu_G|, and of |w_c|, over classes: at most level gamma_C / sqrt(2 P) at the end; facts are
+    # `_tend_to_zero`'s, of the former
     return _tend_to_zero(trainings, [EQUINORM_MEANS, EQUINORM_CLASSIFIERS], level=level, train_error=train_error)
 
 
@@ -185,15 +206,16 @@ def nc2_equiangular(trainings: Sequence[Table], *, level: Positive, train_error:
     become equal.
 
     Angles are equal if the standard deviation of their cosines, their spread, vanishes. In every training it must end
-    at or below {level:g} times $1/\sqrt P$; $1/\sqrt P$ is, to leading order in $1/P$ and $1/C$, its value for
-    independent Gaussian vectors in $P$ dimensions. The mean over trainings of its fall in decades, from where train
-    errors end to the last epoch, must be above zero with its whole 95 % interval. The bound falls with the width $P$,
-    as random directions become equiangular; one that is free of $P$ could judge wider networks otherwise. The spread of
-    the class means' cosines ends at {end:.1g} in the median training; from the first recorded epoch to the last it
-    falls {fall:.2g}-fold, in the geometric mean over trainings.
+    at or below {level:g} times $1/\sqrt P$, with $P$ the width of the last layer. To leading order in $1/P$ and in
+    $1/C$ for $C$ classes, $1/\sqrt P$ is the spread for independent Gaussian vectors in $P$ dimensions. The mean over
+    trainings of its fall in decades, from where train errors end (at most one train image in a thousand misclassified)
+    to the last epoch, must be above zero with its whole 95 % interval. The bound falls with $P$, because random
+    directions become equiangular; a bound without $P$ could judge wider networks otherwise. The spread of the class
+    means' cosines ends at {end:.1g} in the median training; from the first recorded epoch to the last it falls
+    {fall:.2g}-fold, in the geometric mean over trainings.
     """
-    # std over pairs of classes of cos(mu_c - mu_G, mu_c' - mu_G), and of cos(w_c, w_c').
-    # `_tend_to_zero` fills the facts
+    # std over pairs of classes of cos(mu_c - mu_G, mu_c' - mu_G), and of cos(w_c, w_c'); facts are `_tend_to_zero`'s,
+    # of the former
     return _tend_to_zero(trainings, [EQUIANGULAR_MEANS, EQUIANGULAR_CLASSIFIERS], level=level, train_error=train_error)
 
 
@@ -202,15 +224,17 @@ def nc2_maximal_angle(trainings: Sequence[Table], *, level: Positive, train_erro
     r"""Under MSE, in training beyond zero train error, the angles between centred class means, and between classifiers,
     approach the largest that $C$ vectors can all have, $\cos = -1/(C-1)$.
 
-    The mean distance of cosines from $-1/(C-1)$ must end, in every training, at or below {level:g} times $\sqrt{2/(\pi
-    P)}$; $\sqrt{2/(\pi P)}$ is, to leading order in $1/P$ and $1/C$, its value for independent Gaussian vectors in $P$
-    dimensions once they are centred. The mean over trainings of its fall in decades, from where train errors end to the
-    last epoch, must be above zero with its whole 95 % interval. The bound falls with the width $P$, as the angles of
-    random directions approach that largest one; one that is free of $P$ could judge wider networks otherwise. The class
-    means' mean distance ends at {end:.1g} in the median training; from the first recorded epoch to the last it falls
+    In every training the mean distance of the cosines from $-1/(C-1)$ must end at or below {level:g} times
+    $\sqrt{2/(\pi P)}$, with $P$ the width of the last layer. To leading order in $1/P$ and $1/C$, $\sqrt{2/(\pi P)}$ is
+    this distance for independent Gaussian vectors in $P$ dimensions once they are centred. The mean over trainings of
+    its fall in decades, from where train errors end (at most one train image in a thousand misclassified) to the last
+    epoch, must be above zero with its whole 95 % interval. The bound falls with $P$, because the angles of random
+    directions approach that largest one; a bound without $P$ could judge wider networks otherwise. The class means'
+    mean distance ends at {end:.1g} in the median training; from the first recorded epoch to the last it falls
     {fall:.2g}-fold, in the geometric mean over trainings.
     """
-    # mean of |cos + 1 / (C - 1)| over pairs of class means, and of classifiers; `_tend_to_zero` fills the facts
+    # mean of |cos + 1 / (C - 1)| over pairs of class means, and of classifiers; facts are `_tend_to_zero`'s, of the
+    # former
     return _tend_to_zero(
         trainings, [MAXIMAL_ANGLE_MEANS, MAXIMAL_ANGLE_CLASSIFIERS], level=level, train_error=train_error
     )
@@ -221,14 +245,15 @@ def nc3(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
     r"""Under MSE, in training beyond zero train error, classifiers and centred class means converge to each other, up
     to scale: $\|W^\top/\|W\|_F - \bar M/\|\bar M\|_F\|_F^2 \to 0$.
 
-    In every training this squared distance must end at or below {level:g} times $2$, the value for independent Gaussian
-    vectors: divided by their norms they are nearly orthogonal. The mean over trainings of its fall in decades, from
-    where train errors end to the last epoch, must be above zero with its whole 95 % interval. It ends at {end:.1g} in
-    the median training; from the first recorded epoch to the last it falls {fall:.2g}-fold, in the geometric mean over
-    trainings. Section 1.1 divides each classifier and class mean by its own norm, which makes no difference where norms
-    are equal (NC2).
+    $W$ has the classifiers as rows, $\bar M$ the centred class means as columns. In every training this squared
+    distance must end at or below {level:g} times $2$. This is the value for independent Gaussian vectors, which are
+    nearly orthogonal. The mean over trainings of its fall in decades, from where train errors end (at most one train
+    image in a thousand misclassified) to the last epoch, must be above zero with its whole 95 % interval. The distance
+    ends at {end:.1g} in the median training; from the first recorded epoch to the last it falls {fall:.2g}-fold, in the
+    geometric mean over trainings. Section 1.1 divides each classifier and class mean by its own norm, which makes no
+    difference where norms are equal (NC2).
     """
-    # || W^T / ||W||_F - M / ||M||_F ||_F^2 with centred class means M; `_tend_to_zero` fills the facts
+    # || W^T / ||W||_F - M / ||M||_F ||_F^2 with centred class means M; facts are `_tend_to_zero`'s
     return _tend_to_zero(trainings, [SELF_DUALITY], level=level, train_error=train_error)
 
 
@@ -249,7 +274,7 @@ def nc4(trainings: Sequence[Table], *, largest_share: Fraction, train_error: Fra
         at_most=largest_share,
         because="chosen: by default as many images as may be misclassified when train errors end",
         excluded=excluded,
-        rivals={
+        rivals={  # each is another share
             STAY_AS_AT_FIRST: {"values": at_first_epoch(included, NC4)},
             # a mean drawn at random is that of the decided class with probability 1 / C
             "a nearest mean unrelated to the decision": {"values": 1 - 1 / at_the_end(included, CLASSES)},
@@ -267,14 +292,14 @@ def nc4(trainings: Sequence[Table], *, largest_share: Fraction, train_error: Fra
     quantifier="an average",
 )
 def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Literal["end", "drop"]) -> Claim:
-    r"""Variability tends to collapse faster under MSE than under cross-entropy.
+    r"""Variability tends to collapse faster under MSE than under cross-entropy (CE).
 
-    For the same network and seed, NC1 under cross-entropy is divided by NC1 under MSE. The logarithm of that ratio at
-    the last epoch must be above zero in the mean over trainings. It must also have grown since the first recorded
-    epoch: a lead that was there from the start is no speed. Weight decay sets how fast collapse is. Here it is
-    {mse_decay:g} under MSE and {ce_decay:g} under cross-entropy, {mse_times:.3g} and {ce_times:.3g} times the authors'.
-    Their `MSELoss` averages over classes, where the paper's loss sums, so that the same number is not the same decay
-    under both losses.
+    For the same network and seed, NC1, $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$, under cross-entropy is divided by NC1
+    under MSE. The logarithm of that ratio at the last epoch must be above zero in the mean over pairs of trainings,
+    with its whole 95 % interval. So must its growth since the first recorded epoch: a lead that was there from the
+    start is no speed. Weight decay sets how fast collapse is. Here it is {mse_decay:g} under MSE and {ce_decay:g} under
+    cross-entropy, which is {mse_times:.3g} and {ce_times:.3g} times the authors'. Their `MSELoss` averages over
+    classes, where the paper's loss sums, so that the same number is not the same decay under both losses.
     """
     mse_runs, ce_runs = paired(mse, ce)
 
@@ -290,6 +315,7 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
     growth = last_lead - first_lead
     ce_faster, half_of_pairs_exchanged = "cross-entropy faster", "losses exchanged in every second pair"
     only_from_start = "the lead at the first recorded epoch"
+    # each rival is another lead, and another growth
     yield above_zero(
         rf"$\log_{{10}}$ of NC1 under CE over NC1 under MSE, {epoch}",
         last_lead,
@@ -305,7 +331,7 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
         rivals={
             ce_faster: -growth,
             half_of_pairs_exchanged: with_every_second_sign_turned(growth),
-            # a lead that stays what it was at the first recorded epoch does not grow
+            # a lead that stays what it was at the first recorded epoch does not grow; the check is then undecided
             only_from_start: 0 * growth,
         },
     )
@@ -335,8 +361,8 @@ def nc2_not_slower(
     A quantity arrives at the first recorded epoch at which it has made {share_of_way:.0%} of its way from the first
     value to the last, on a logarithmic scale. NC2 arrives with the last of three quantities of class means: the spreads
     of norms and of angles, and the distance from the largest angle. In a variant those of classifiers must have arrived
-    as well. NC1 and NC3 arrive with the later of both. Recorded epochs are a factor {spacing:.2g} apart, and arrivals
-    are known no better.
+    as well. NC1 is variability, NC3 the distance of classifiers from class means; together they arrive with the later
+    of both. Recorded epochs are a factor {spacing:.2g} apart, and arrivals are known no better.
 
     The lead of NC2 is the number of decades of epochs by which it arrives before NC1 and NC3. NC2 is given the benefit
     of the doubt: its lead is counted from the epoch recorded before its arrival. In the mean over trainings it is
@@ -350,12 +376,13 @@ def nc2_not_slower(
     nc2 = NC2_OF_MEANS if nc2_of == "class_means" else NC2_OF_MEANS + NC2_OF_CLASSIFIERS
     nc2_before, nc2_arrival = _arrivals(included, nc2, share_of_way)
     _, nc1_nc3_arrival = _arrivals(included, [NC1, SELF_DUALITY], share_of_way)
-    # Example: everything is first seen to have arrived at epoch 30, and the epoch recorded before is 10. NC2 may have
-    # arrived just after 10, so that NC1 and NC3 count as 30 / 10 behind it: it is given the benefit of the doubt
+    # Leads are nan, and the check undecided, where a quantity never arrives. Example: everything is first seen to have
+    # arrived at epoch 30, and the epoch recorded before is 10. NC2 may have arrived just after 10, so that NC1 and NC3
+    # count as 30 / 10 behind it: it is given the benefit of the doubt
     lead = np.log10(nc1_nc3_arrival / nc2_before)
     lead_from_arrival = np.log10(nc1_nc3_arrival / nc2_arrival)
-    # By the rival NC1 and NC3 arrive, in the mean, at half the epoch of NC2 (chosen: half). The rival's lead deviates
-    # from its mean, training by training, as the measured lead does
+    # By the rival, which is another lead, NC1 and NC3 arrive in the mean at half the epoch of NC2 (chosen: half). Its
+    # lead deviates from its mean, training by training, as the measured lead does
     at_twice_the_epoch = "NC2 at twice the epoch of NC1 and NC3"
     if reading == "no_evidence":
         # the mean of `lead` with nc2_arrival / 2 for nc1_nc3_arrival
@@ -373,7 +400,7 @@ def nc2_not_slower(
         low=mean_lead.lower,
         high=mean_lead.upper,
         share_of_way=share_of_way,
-        spacing=_spacing_of_epochs(included[0]),
+        spacing=_spacing_of_epochs(included[0]),  # all trainings are recorded at the same epochs
         from_arrival=mean_from_arrival.value,
         from_arrival_low=mean_from_arrival.lower,
         from_arrival_high=mean_from_arrival.upper,
@@ -385,14 +412,15 @@ def simplex_before_compression(trainings: Sequence[Table], *, share_of_way: Frac
     r"""Networks first arrange their class means in a simplex, and compress activations towards them from there: NC2
     arrives before NC1, in the mean over trainings.
 
-    A quantity arrives at the first recorded epoch at which it has made {share_of_way:.0%} of its way from the first
-    value to the last, on a logarithmic scale. NC2 arrives with the last of three quantities of class means: the spreads
-    of norms and of angles, and the distance from the largest angle. The epoch at which NC1 arrives is {factor:.2g}
-    times the epoch at which NC2 does, in the geometric mean over trainings. The 95 % interval of that factor, {low:.2g}
-    to {high:.2g}, must be above one. NC1 arrives after NC2 in {after} of {trainings} trainings, before it in {before},
-    and at the same recorded epoch in the others; recorded epochs are a factor {spacing:.2g} apart. The paper reads the
-    order off the terms of the loss, of which $L_{NC2/3}$ falls fastest. A formula all but settles that it falls faster
-    than $L_{NC1}$ (`nc23_vanishes_first`). Here class means and activations are measured themselves.
+    NC1 is $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$. A quantity arrives at the first recorded epoch at which it has
+    made {share_of_way:.0%} of its way from the first value to the last, on a logarithmic scale. NC2 arrives with the
+    last of three quantities of class means: the spreads of norms and of angles, and the distance from the largest
+    angle. The epoch at which NC1 arrives is {factor:.2g} times the epoch at which NC2 does, in the geometric mean over
+    trainings. The 95 % interval of that factor, {low:.2g} to {high:.2g}, must be above one. NC1 arrives after NC2 in
+    {after} of {trainings} trainings, before it in {before}, and at the same recorded epoch in the others; recorded
+    epochs are a factor {spacing:.2g} apart. The paper reads the order off the terms of the loss, of which $L_{NC2/3}$
+    falls fastest. But that it falls faster than $L_{NC1}$ follows nearly from a formula alone (`nc23_vanishes_first`).
+    Here class means and activations are measured themselves.
     """
     included, excluded = without_stl10_exceptions(trainings)
     _, nc1_arrival = _arrivals(included, [NC1], share_of_way)
@@ -402,7 +430,7 @@ def simplex_before_compression(trainings: Sequence[Table], *, share_of_way: Frac
         r"$\log_{10}$ of the arrival of NC1 over that of NC2",
         lead,
         excluded=excluded,
-        rivals={
+        rivals={  # each is another lead
             "activations compressed first": -lead,
             "order exchanged in every second training": with_every_second_sign_turned(lead),
         },
@@ -427,12 +455,12 @@ def simplex_before_compression(trainings: Sequence[Table], *, share_of_way: Frac
         before=int(np.sum(lead < 0)),
         trainings=len(lead),
         share_of_way=share_of_way,
-        spacing=_spacing_of_epochs(included[0]),
+        spacing=_spacing_of_epochs(included[0]),  # all trainings are recorded at the same epochs
     )
 
 
 def _spacing_of_epochs(table: Table) -> float:
-    """Return by which factor recorded epochs are apart, in the geometric mean."""
+    """Return by which factor a table's recorded epochs are apart, in the geometric mean."""
     epochs = by_seed(table, NC1).index
     return float((epochs[-1] / epochs[0]) ** (1 / (len(epochs) - 1)))
 
@@ -441,13 +469,13 @@ def _spacing_of_epochs(table: Table) -> float:
 def _not_behind(name: str, lead: np.ndarray, *, excluded: Mapping[str, int]) -> Check:
     """Check that the mean lead over trainings is not below zero with its whole 95 % interval; rivals are leads.
 
-    The number of the check is of the lag, which is minus the lead: the lower end of the interval of its mean must be
-    zero or less. `name` says of what the lag is.
+    The check's number is the lower end of the interval of the mean lag, which is minus the lead: it must be zero or
+    less. `name` says in words what the lag is. `excluded` counts trainings, although this check has one number.
     """
     mean_lag = evidence.mean(-lead)
     return at_most(
         f"lower end of the 95 % interval over trainings: {name}",
-        # one training has no interval, and where one gives no number there is no mean
+        # nan, and the check undecided, where there is no interval: of one training, or where one gives no number
         mean_lag.lower if np.isfinite(mean_lag.lower) else np.nan,
         0.0,
         because="above zero it would be evidence",
@@ -492,13 +520,15 @@ def five_data_sets(
     trainings: Sequence[Table], *, level: Positive, largest_share: Fraction, train_error: Fraction
 ) -> Claim:
     r"""Neural collapse occurs under MSE on the paper's five data sets and three networks, but for ResNet and DenseNet
-    on STL10. In training beyond zero train error NC1 falls and ends low, norms, angles and self-duality fall, and
-    decisions become those of the nearest class mean.
+    on STL10. In training beyond zero train error NC1 falls and ends low; the spread of the class means' norms, the
+    spread of their angles, and their distances from the largest angle and from the classifiers fall; and decisions
+    become those of the nearest class mean.
 
-    In every training NC1 must end at {level:g} or less, all of these quantities must fall after train errors end, and
-    network and nearest class mean may differ on at most {largest_share:.1%} of the train images at the last epoch.
-    Appendix A.7 names the exceptions. The runs belong to the full-scale configuration, which downloads the data sets
-    and needs a GPU. One data set can be against the sentence, and fewer than five cannot confirm it.
+    In every training NC1, $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$, must end at {level:g} or less, all of these
+    quantities must fall after train errors end (at most one train image in a thousand misclassified), and network and
+    nearest class mean may differ on at most {largest_share:.1%} of the train images at the last epoch. Appendix A.7
+    names the exceptions. The runs belong to the full-scale configuration, which downloads the data sets and needs a
+    GPU. One data set can be against the sentence, and fewer than five cannot confirm it.
     """
     tables = on_five_data_sets(trainings)
     included, _ = without_stl10_exceptions(tables)
@@ -509,6 +539,7 @@ def five_data_sets(
     checks = list(
         _collapse_on_every_data_set(tables, level=level, largest_share=largest_share, train_error=train_error)
     )
+    # fewer data sets than five may refute the sentence, but cannot confirm it
     if data_sets != list(FIVE_DATA_SETS) and Judgement(*checks).state != "fails":
         raise Untested(f"tried on {', '.join(data_sets)}, which is not against it; {NEEDS_FIVE_DATA_SETS}")
     yield from checks
@@ -528,7 +559,7 @@ def _collapse_on_every_data_set(
         at_most=bound,
         because=because,
         excluded=excluded,
-        rivals={
+        rivals={  # each is another last value
             DONE_WHEN_ERRORS_END: {"values": at_errors_end(included, NC1, train_error=train_error)},
             INDEPENDENT: {"values": chance},
         },
@@ -543,8 +574,8 @@ def _collapse_on_every_data_set(
             at_least=0.0,
             because="a quantity that falls",
             excluded=excluded,
-            rivals={
-                # may pass here, as in `_tend_to_zero`: the bound on NC1 at the last epoch refuses it
+            rivals={  # each is another fall
+                # the fall until train errors end: it may pass here, and the bound on NC1 at the last epoch refuses it
                 DONE_WHEN_ERRORS_END: {"values": np.log10(first / value_at_errors_end)},
                 TIMES_EXCHANGED: {"values": with_every_second_sign_turned(fall_beyond_zero_error)},
                 INDEPENDENT: {"values": np.log10(value_at_errors_end / chance_level(included, quantity))},

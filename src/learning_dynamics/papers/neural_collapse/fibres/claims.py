@@ -162,8 +162,8 @@ def tangent_space(features: Table) -> Claim:
     )
     draws = Draws(features)
     P = draws.column("features")
-    # CODIMENSION is the rank of the map Z -> X C Z^T + Z C X^T, whose values are symmetric matrices, (P, P), of
-    # P (P + 1) / 2 free entries
+    # CODIMENSION is the rank of the map Z -> X C Z^T + Z C X^T, whose values are symmetric matrices, (P, P), of P (P +
+    # 1) / 2 free entries
     yield equal_on_every_draw(
         "rank of the equation",
         draws[CODIMENSION],
@@ -191,12 +191,13 @@ def projection_self_adjoint(features: Table) -> Claim:
     r"""The printed map onto the tangent space may be moved across the inner product: $\langle\Pi(A), B\rangle = \langle
     A, \Pi(B)\rangle$.
 
-    It may not (errata 5): $\Pi$ as printed, $\Pi(Z) = Z - SX$ with the symmetric matrix $S = \frac12(X\mathbf{C}Z^\top
-    + Z\mathbf{C}X^\top)$, is a projection but not an orthogonal one. On the draw where it is worst its matrix differs
-    from its transpose by {printed:.2g} of its norm. Its replacement must be self-adjoint as well as a projection onto
-    the tangent space. Both maps take something away from $Z$. The printed map takes away $SX$, which is a move along
-    the fibre, the set of all $AX$ with invertible $A$. What is normal to the manifold of renormalised features $X$ has
-    the form $SX\mathbf{C}$, so that the orthogonal projection takes away $CN\,SX\mathbf{C}$.
+    It may not (errata 5): $\Pi$ as printed, $\Pi(Z) = Z - SX$ with the symmetric matrix $S =
+    \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)$, is a projection but not an orthogonal one. On the draw where it is
+    worst its matrix differs from its transpose by {printed:.2g} of its norm. Its replacement must be self-adjoint as
+    well as a projection onto the tangent space. Both maps take something away from $Z$. The printed map takes away
+    $SX$, which is a move along the fibre, the set of all $AX$ with invertible $A$. What is normal to the manifold of
+    renormalised features $X$ has the form $SX\mathbf{C}$, so that the orthogonal projection takes away
+    $CN\,SX\mathbf{C}$.
 
     By moving the map the proof of Lemma 4 replaces it with its adjoint, which maps $Z$ to $Z - \frac12(ZX^\top +
     XZ^\top)X\mathbf{C}$. The gradient satisfies $\nabla L\,X^\top = 0$, because the loss is constant along fibres. So

@@ -1,4 +1,15 @@
-"""What small terms of the loss say of neural collapse (section 2, appendix C.2)."""
+"""What small terms of the loss say of neural collapse (section 2, appendix C.2).
+
+C classes of N examples have P features each. M, (P, C), has the class means less their average as columns, Sigma_W is
+the covariance within classes, and omega_j are the singular values of the SNR matrix Sigma_W^{-1/2} M. W, (C, P), is the
+least-squares classifier, without its bias and without weight decay, and Phi = I - 1 1^T / C. The terms of its loss are
+L_NC1 = tr(W Sigma_W W^T) / 2 (eq. 17) and L_NC2/3 = ||W M - Phi||_F^2 / (2 C) (eq. 18). By Lemma 1 they are sum_j
+omega_j^2 / (C + omega_j^2)^2 / 2 and sum_j C / (C + omega_j^2)^2 / 2.
+
+A draw is one random feature matrix, renormalised: Sigma_W = I. In the first two claims its deviations from the class
+means are multiplied by a factor, which the code calls scatter. In the third its class means are replaced by a simplex
+frame, and the deviations are multiplied by a factor along this frame.
+"""
 
 from collections.abc import Callable
 
@@ -56,14 +67,16 @@ def nc1_term_and_variability(features: Table) -> Claim:
     r"""With class means held constant, $L_{NC1}$ can always be reduced by pushing $\Sigma_W$ towards zero, and
     $\Sigma_W \to 0$ is the only way to $L_{NC1} \to 0$.
 
-    The first half is right: from every scatter a push is found that leaves {pushed:.2g} of the term or less. On the way
-    the term may rise, where $\omega_j^2 < C$. The second half is wrong. Where deviations drown the signal the
-    least-squares classifier gives up: its weights shrink faster than the deviations grow, so that the deviations' part
-    of the loss vanishes and $L_{NC2/3}$ is what is left. Deviations a thousand times as large leave {drowned:.1g} of
-    $L_{NC1}$ (median over draws).
+    $L_{NC1} = \frac12\mathrm{tr}\,W_{LS}\Sigma_WW_{LS}^\top$ is the part of the loss that deviations from class means
+    cause, under the least-squares classifier $W_{LS}$; it depends on the SNR singular values $\omega_j$ alone. The
+    first half is right: at every size of the deviations a push is found that leaves {pushed:.2g} of the term or less.
+    On the way the term may rise, where $\omega_j^2 < C$. The second half is wrong. Where deviations drown the signal
+    the least-squares classifier gives up: its weights shrink faster than the deviations grow, so that the deviations'
+    part of the loss vanishes and $L_{NC2/3}$, the class means' part, is what is left. Deviations a thousand times as
+    large leave {drowned:.1g} of $L_{NC1}$ (median over draws).
     """
-    # L_NC1 = tr(W_LS Sigma_W W_LS^T) / 2 (eq. 17) with class means kept and deviations from them multiplied by each of
-    # SCATTERS, shape (draws, scatters), the largest scatter last
+    # L_NC1 with class means kept and deviations from them multiplied by each of SCATTERS, shape (draws, scatters), the
+    # largest scatter last
     loss_nc1 = Draws(features).entries(SCATTERED_LOSS_NC1)
     growth_of_loss = loss_nc1[:, -1] / loss_nc1[:, -2]
     growth_of_scatter = SCATTERS[-1] / SCATTERS[-2]
@@ -75,8 +88,8 @@ def nc1_term_and_variability(features: Table) -> Claim:
         corrected=NOT_CLAIMED,  # this check is the printed sentence's alone, the next three are the correction's
     )
 
-    # By Lemma 1 both terms of the loss are functions of the SNR singular values omega_j. Below, omega are those of the
-    # renormalised features, shape (draws, 1 time, C - 1); deviations that are multiplied by s divide them by s
+    # Below, omega are the SNR singular values of the renormalised features, shape (draws, 1 time, C - 1): deviations
+    # that are multiplied by s divide them by s
     def errors_of(formula: Callable[[np.ndarray, int], np.ndarray]) -> np.ndarray:
         """Return the largest |L_NC1 / formula(omega, C) - 1| over scatters, shape (draws,)."""
 
@@ -95,7 +108,8 @@ def nc1_term_and_variability(features: Table) -> Claim:
         omega_max = omega[:, 0, 0] / SCATTERS[0]
         return 1 + omega_max**2 / size.classes
 
-    # chosen: 10 units of rounding
+    # 10 units of rounding are chosen; the inverse multiplies them by the condition number, which is largest at the
+    # least scatter
     tolerance = 10 * EPSILON * over_sizes(condition_number, omega=by_size(features, OMEGA))
     because = "rounding: 10 units, times the conditioning $1 + \\omega_{\\max}^2/C$ at the least scatter"
     yield zero_on_every_draw(
@@ -104,7 +118,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
         tolerance,
         because,
         printed=NOT_CLAIMED,
-        rivals={
+        rivals={  # each is the error of another formula
             # sum_j 1 / omega_j^2 / 2, the formula where omega_j^2 is much larger than C: it has no maximum
             "larger wherever deviations are larger": errors_of(lambda omega, _: 0.5 * np.sum(omega**-2.0, axis=-1)),
             # a summand is largest where omega_j^2 equals the second argument, which for the formula is C
@@ -136,8 +150,8 @@ def nc1_term_and_variability(features: Table) -> Claim:
     def error_of_loss_nc23(size: Size, omega: np.ndarray, measured: np.ndarray) -> np.ndarray:
         """Return |L_NC2/3 / formula - 1| at the largest scatter, shape (draws,).
 
-        By Lemma 1 L_NC2/3 is sum_j C / (C + omega_j^2)^2 / 2, and L_NC1 has the share omega_j^2 / (C + omega_j^2) of
-        each summand of the loss: where omega_j is small, nearly all of the loss is L_NC2/3.
+        L_NC1 has the share omega_j^2 / (C + omega_j^2) of each summand of the loss: where omega_j is small, as at this
+        scatter, nearly all of the loss is L_NC2/3.
         """
         predicted = theory.spectral_geometry_loss(omega[:, 0] / SCATTERS[-1], size.classes)
         return np.abs(measured[:, 0, AT_LARGEST_SCATTER] / predicted - 1)
@@ -154,7 +168,8 @@ def nc1_term_and_variability(features: Table) -> Claim:
         printed=NOT_CLAIMED,
     )
     # The push takes the standard deviation within classes to s = omega_min sqrt(L_NC1 / (C - 1)), with L_NC1 before it.
-    # A summand of L_NC1 is then at most s^2 / (2 omega_j^2), so that L_NC1 after it is at most half of that before
+    # A summand of L_NC1 is then at most s^2 / (2 omega_j^2), so that L_NC1 after it is at most half of that before. The
+    # check is of the printed sentence and of the correction, and has no rivals
     yield every_draw(
         "$L_{NC1}$ after a push of $\\Sigma_W$ towards zero over $L_{NC1}$ before it, the largest over scatters",
         Draws(features).largest(PUSHED_LOSS_NC1_RATIO),
@@ -194,8 +209,8 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     classifiers_frame_distance = draws[CLASSIFIERS_FRAME_DISTANCE]
     in_proportion = "classifiers in proportion to class means"
     # As printed, the distances below vanish with the score error; as corrected, they are those of the class means'
-    # pseudo-inverse. The tolerance is the square root of the score error, so that a distance that vanishes with it but
-    # more slowly, as its root, passes too
+    # pseudo-inverse pinv(M), to which the classifier tends. The tolerance is the square root of the score error, so
+    # that a distance that vanishes with it but more slowly, as its root, passes too
     tolerance = np.sqrt(score_error)
     because = "the square root of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$"
     yield equal_on_every_draw(
@@ -203,12 +218,13 @@ def nc23_term_and_simplex(features: Table) -> Claim:
         classifiers_frame_distance,
         0.0,
         tolerance=tolerance,
-        relative_to=1.0,
+        relative_to=1.0,  # these distances are relative already
         # the root of the largest score error that the premise below allows, 0.01
         resolution=0.1,
         because=because,
         corrected=draws[INVERSE_FRAME_DISTANCE],  # for E^T = pinv(M)
-        # the second rival predicts what the paper prints, and is refused as that is
+        # Each rival predicts another distance. If classifiers are a multiple of M^T, it is the class means' own. The
+        # second rival predicts what the paper prints, and is refused as that is
         rivals={in_proportion: means_frame_distance, "classifiers that are a simplex frame": 0.0},
     )
     # || W / ||W|| - M^T / ||M|| ||^2, and as corrected the same of pinv(M) instead of W
@@ -221,13 +237,13 @@ def nc23_term_and_simplex(features: Table) -> Claim:
         resolution=0.1,  # as above
         because=because,
         corrected=draws[INVERSE_SELF_DUALITY],
-        rivals={in_proportion: 0.0},
+        rivals={in_proportion: 0.0},  # classifiers that are a multiple of M^T
     )
     yield premise(
         every_draw(
             "what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$",
             score_error,
-            at_most=0.01,  # chosen
+            at_most=0.01,  # chosen; a classifier of zeros leaves 1
             because="the term is small: a hundredth of what a classifier of zeros leaves",
         )
     )
@@ -251,12 +267,13 @@ def nc23_term_and_simplex(features: Table) -> Claim:
 def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
     r"""(NC2) and (NC3) together demand that $W_{LS}\bar M \to \Phi$, and so that $L_{NC2/3} \to 0$.
 
-    NC2 and NC3 are statements up to scale. Take class means that are a simplex frame, amid noise that is the same in
-    all of their directions. Whatever the size of the noise, classifiers are in proportion to class means: NC2 and NC3
-    hold exactly, and the scores $W\bar M$ fall short of $\Phi = I - \mathbf{1}\mathbf{1}^\top/C$ by the share
-    $C/(C+\omega^2)$. Three classes with noise of the size of the signal, $\omega = 1$, keep $L_{NC2/3} = 3/16$. The
-    share is {noisy:.3g} under noise of ten times the signal, and {quiet:.1g} under noise of a hundredth (largest over
-    draws). For the other direction see `nc23_term_and_simplex`.
+    NC2 (class means are a simplex frame) and NC3 (classifiers are in proportion to them) are statements up to scale.
+    Take class means that are a simplex frame, amid noise that is the same in all of their directions. Whatever the size
+    of the noise, classifiers are in proportion to class means: NC2 and NC3 hold exactly, and the scores $W\bar M$ fall
+    short of $\Phi = I - \mathbf{1}\mathbf{1}^\top/C$ by the share $C/(C+\omega^2)$. Three classes with noise of the
+    size of the signal, $\omega = 1$, keep $L_{NC2/3} = 3/16$. The share is {noisy:.3g} under noise of ten times the
+    signal, and {quiet:.1g} under noise of a hundredth (largest over draws). For the other direction see
+    `nc23_term_and_simplex`.
     """
     score_errors = Draws(features).entries(SIMPLEX_SCORE_ERROR)  # shape (draws, noises), the largest noise first
     classes = Draws(features).column("classes")[:, None]  # C, shape (draws, 1)
@@ -266,10 +283,10 @@ def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
         score_errors,
         0.0,
         tolerance=ROUNDING,
-        relative_to=1.0,
+        relative_to=1.0,  # SIMPLEX_SCORE_ERROR is relative already
         because="rounding",
         corrected=theory.simplex_score_error(omega, classes),  # C / (C + omega^2)
-        rivals={
+        rivals={  # each is another prediction, of shape (draws, noises)
             "$1/(1+\\omega^2)$, without $C$": theory.simplex_score_error(omega, np.ones_like(classes)),
             "$C/(C+\\omega)$": theory.simplex_score_error(omega**0.5, classes),
         },

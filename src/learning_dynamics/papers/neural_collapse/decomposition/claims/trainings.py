@@ -1,4 +1,22 @@
-"""The terms of the loss in training (sections 2 and 3, figure 2)."""
+"""The terms of the loss in training (sections 2 and 3, figure 2).
+
+Under MSE the loss is L = L_LS + L_LS^perp, L_LS = L_NC1 + L_NC2/3 (Theorems 1 and 2). W are the network's classifiers
+with their biases and W_LS the least-squares classifiers of its features, (C, P + 1) for C classes and P features;
+features h have a last entry of one. With the weight decay lambda, the class means M, (P + 1, C), and the covariance
+Sigma_W within classes
+
+- L_NC1 = tr(W_LS (Sigma_W + lambda I) W_LS^T) / 2
+- L_NC2/3 = ||W_LS M - I||^2 / (2 C)
+- L_LS^perp = tr((W - W_LS) S (W - W_LS)^T) / 2 with the regularised second moment S = Ave h h^T + lambda I
+
+Weight decay adds lambda / 2 ||W_LS||^2 to the first and lambda / 2 ||W - W_LS||^2 to the last; what is left of the
+terms are squared errors of predictions.
+
+A draw is one training: a network, a data set, a seed. Arrays have shape (trainings,) unless they say otherwise; tables
+that are "epochs by seeds" have recorded epochs as rows. Train errors end at the first recorded epoch at which no more
+than a share of the train images is misclassified: `train_error`, or `EFFECTIVELY_ZERO`, one in a thousand. `excluded`
+has the number of trainings that are left out as exceptions, by the reason.
+"""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -47,23 +65,28 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
-# - largest_share: largest L_LS^perp / L_LS that is negligible: a tenth, as a figure shows it
-# - parts: whole terms of the loss (all), or terms without what weight decay adds to them (data)
+# - largest_share (`least_squares_deviation_negligible`): largest L_LS^perp / L_LS that is negligible: a tenth, as a
+#   figure shows it
+# - parts (this claim, `nc1_term_dominates` and `nc23_vanishes_first`): whole terms of the loss (all), or terms without
+#   what weight decay adds to them (data)
 # - since, of `least_squares_deviation_negligible` and `nc1_term_dominates`: first epoch that is judged: the latest that
 #   counts as early (`latest_early_epoch`), the end of train errors, the first one after the learning rate has dropped,
 #   or the last
 # - since, of `nc23_vanishes_first`: where falls are counted from: the first recorded epoch, or the end of train errors
-# - until: where they are counted to: the last epoch, or the last before the learning rate drops
-# - decay: weight decay in the terms: the trained one, or a tenth of it as in copies of the authors' notebook
-# - train_error: largest share of train images misclassified at which train errors count as ended: see
-#   `EFFECTIVELY_ZERO` in `neural_collapse.trainings`
-# - factor: how many times as far as another term L_NC2/3 must fall
-# - tolerance: by how many decades the measured noise may be off its law, which is of first order in the learning rate;
-#   chosen, and below 0.3, a factor of two
+# - until (`nc23_vanishes_first`): where they are counted to: the last epoch, or the last before the learning rate drops
+# - decay (the same three as parts): weight decay in the terms: the trained one, or a tenth of it as in copies of the
+#   authors' notebook
+# - train_error (`least_squares_deviation_negligible`, `nc1_term_dominates`): largest share of train images
+#   misclassified at which train errors count as ended: one in a thousand, at which Papyan, Han and Donoho 2020 mark the
+#   effective beginning of the terminal phase of training
+# - factor (`nc23_vanishes_first`): how many times as far as another term L_NC2/3 must fall
+# - tolerance (`deviation_split`): by how many decades the measured noise may be off its law, which is of first order in
+#   the learning rate; chosen, and below 0.3, a factor of two
 
 # The terms are computed from float64 moments of the features, the loss from float64 outputs of the same features. They
-# differ by rounding, 2e-16, times the condition number of the regularised second moment, at most its trace over the
-# decay. 1e-10 allows a condition number of 4.5e5: at the trained decay of 2.5e-3 a trace of 1,100
+# differ by rounding, 2.2e-16, times the condition number of the regularised second moment S, which is at most the trace
+# of S over the decay. Chosen: 1e-10, which allows a condition number of 4.5e5, or a trace of 1,100 at the trained decay
+# of 2.5e-3
 NETWORK_ROUNDING = 1e-10
 Period = Literal["early", "zero_error", "drop", "end"]  # values of `since`; `PERIODS` has them in words
 PERIODS = {
@@ -83,12 +106,16 @@ PERIODS = {
 def identity_on_networks(trainings: Sequence[Table]) -> Claim:
     r"""On networks in training, too, the three terms that Figure 2 draws add up to the loss, which is summed example by
     example.
+
+    The terms are $L_{NC1}$ and $L_{NC2/3}$, the loss of the least-squares classifier of the network's features, and
+    $L_{LS}^\perp$, what the network's own classifier adds.
     """
+    # no training is left out: an identity has no exceptions
 
     def largest_gap(
         *, terms: Sequence[Quantity] = (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP), left_out: Quantity | None = None
     ) -> np.ndarray:
-        """Return the largest |sum of terms less what is left out - loss| / loss over epochs, for each training."""
+        """Return |sum of terms less what is left out - loss| / loss, the largest over epochs, shape (trainings,)."""
 
         def of_training(table: Table) -> np.ndarray:
             loss = by_seed(table, LOSS)  # epochs by seeds
@@ -96,7 +123,7 @@ def identity_on_networks(trainings: Sequence[Table]) -> Claim:
             if left_out:
                 total = total - by_seed(table, left_out)
             gap = np.abs(total - loss) / loss
-            return gap.max(skipna=False).to_numpy()
+            return gap.max(skipna=False).to_numpy()  # nan, and the training undecided, where one epoch's is
 
         return over_trainings(trainings, of_training)
 
@@ -106,7 +133,8 @@ def identity_on_networks(trainings: Sequence[Table]) -> Claim:
         largest_gap(),
         NETWORK_ROUNDING,
         "float64 rounding of moments, times the conditioning of the regularised second moment",
-        resolution=1e-4,  # what the rivals leave out is some thousandths of the loss, or more
+        # chosen: what the rivals leave out is some thousandths of the loss, or more
+        resolution=1e-4,
         rivals={
             "no weight decay in $L_{NC1}$": largest_gap(left_out=LOSS_NC1_DECAY),
             "no weight decay in $L_{LS}^\\perp$": largest_gap(left_out=LOSS_LS_PERP_DECAY),
@@ -128,12 +156,13 @@ def least_squares_deviation_negligible(
     r"""During training the network's classifier becomes nearly the least-squares classifier of its features:
     $L_{LS}^\perp$ becomes negligible against $L_{LS}$ from an early epoch on, and stays so beyond zero train error.
 
-    An early epoch is here one before the first drop of the learning rate; in a training without drops, one of its first
-    tenth. There must be such an epoch from which on the share $L_{LS}^\perp/L_{LS}$ stays at {largest_share:g} or less
-    to the end of training. So every training is judged at the worst of its recorded epochs from the latest early one
-    on. There the share is {best:.1g} to {worst:.1g} over trainings. At all recorded epochs up to the latest early one
-    it is at most {before_drop:.1g}, at later ones at most {after_drop:.1g}. Train errors end at epochs {first_end:.0f}
-    to {last_end:.0f}. Variants begin there, begin after the drop, or judge the last epoch alone, where the share is at
+    $L_{LS}$ is the loss of the least-squares classifier, $L_{LS}^\perp$ what the network's own adds. An early epoch is
+    here one before the first drop of the learning rate; in a training without drops, one of its first tenth. There must
+    be such an epoch from which on the share $L_{LS}^\perp/L_{LS}$ stays at {largest_share:g} or less to the end of
+    training. So every training is judged at the worst of its recorded epochs from the latest early one on. There the
+    share is {best:.1g} to {worst:.1g} over trainings. At all recorded epochs up to the latest early one it is at most
+    {before_drop:.1g}, at later ones at most {after_drop:.1g}. Train errors end at epochs {first_end:.0f} to
+    {last_end:.0f}. Variants judge from there on, from the drop on, or at the last epoch alone, where the share is at
     most {last:.1g}. At the last epoch the least-squares classifier's own weight decay makes {decay_share:.1g} of
     $L_{LS}$ (median over trainings). The rest is the squared errors of predictions: $L_{LS}^\perp$ without its own
     decay is {data_share:.1g} of these (median; largest {data_worst:.1g}). A variant has a tenth of the trained weight
@@ -155,7 +184,7 @@ def least_squares_deviation_negligible(
         judged_shares, qualifier = deviation_shares, ""
 
     def largest(shares_by_table: Sequence[pd.DataFrame]) -> np.ndarray:
-        """Return the largest share of each training in the judged period, shape (trainings,)."""
+        """Return the largest share of each training in the judged period, shape (trainings,); nan where one is."""
         return np.array(
             [
                 of_seed.max(skipna=False)
@@ -170,7 +199,7 @@ def least_squares_deviation_negligible(
         at_most=largest_share,
         because="a tenth: what a figure shows as negligible",
         excluded=excluded,
-        rivals={
+        rivals={  # each is another share
             "the first epoch's deviation": {"values": np.concatenate([shares.iloc[0] for shares in judged_shares])},
             "$L_{NC1}$ instead of the deviation": {"values": largest(variability_shares)},
         },
@@ -218,16 +247,17 @@ def nc1_term_dominates(
     r"""From an early epoch on, $L_{NC1}$ is the dominant term of the loss: it is larger than $L_{NC2/3}$ and than
     $L_{LS}^\perp$.
 
-    An early epoch is one before the first drop of the learning rate, as in `least_squares_deviation_negligible`. Every
-    training is judged at the recorded epoch, from the latest early one on, at which the ratio of $L_{NC1}$ to the
-    larger of the other two is least. There the ratio must be one or more. A training in which it is less at single
-    recorded epochs alone, not at two in a row (the first may be the one before), is undecided: $L_{LS}^\perp$
-    fluctuates from epoch to epoch. The least ratio is {least:.2g} to {most:.2g} over trainings; at the last epoch it is
-    at least {last:.2g}. Weight decay makes {decay_share:.2g} of $L_{NC1}$ at the last epoch (median over trainings).
-    Without what decay adds to the terms, the least ratio is {data_least:.2g} to {data_most:.2g}, and the ratio at the
-    last epoch {data_last:.2g} or more. Variants leave decay out, take a tenth of it, begin at the end of train errors
-    or after the drop, or judge the last epoch alone. `least_squares_deviation_negligible` tests whether $L_{LS}^\perp$
-    is not only smaller but negligible.
+    $L_{NC1}$ and $L_{NC2/3}$ are the loss of the least-squares classifier from deviations within classes and from class
+    means; $L_{LS}^\perp$ is what the network's own classifier adds. An early epoch is one before the first drop of the
+    learning rate. Every training is judged at the recorded epoch, from the latest early one on, at which the ratio of
+    $L_{NC1}$ to the larger of the other two is least. There the ratio must be one or more. A training in which the
+    ratio is below one at single recorded epochs alone, and never at two in a row, is undecided, because $L_{LS}^\perp$
+    fluctuates from epoch to epoch. (Of two in a row the first may be the one before the judged epochs.) The least ratio
+    is {least:.2g} to {most:.2g} over trainings; at the last epoch it is at least {last:.2g}. Weight decay makes
+    {decay_share:.2g} of $L_{NC1}$ at the last epoch (median over trainings). Without what decay adds to the terms, the
+    least ratio is {data_least:.2g} to {data_most:.2g}, and the ratio at the last epoch {data_last:.2g} or more.
+    Variants leave decay out, take a tenth of it, begin at the end of train errors or after the drop, or judge the last
+    epoch alone. `least_squares_deviation_negligible` tests whether $L_{LS}^\perp$ is not only smaller but negligible.
     """
     included, excluded = without_stl10_exceptions(trainings)
 
@@ -272,7 +302,7 @@ def nc1_term_dominates(
         excluded=excluded,
         rivals={
             phrase: {
-                "values": least_ratio(term, since, without_decay=leaves_out_decay),
+                "values": least_ratio(term, since, without_decay=leaves_out_decay),  # of another term
                 "undecided": None,  # a rival is judged at every recorded epoch
             }
             for phrase, term in {"$L_{LS}^\\perp$ dominant": LOSS_LS_PERP, "$L_{NC2/3}$ dominant": LOSS_NC23}.items()
@@ -339,13 +369,14 @@ def nc23_vanishes_first(
 ) -> Claim:
     r"""Of the three terms of the loss, $L_{NC2/3}$ diminishes fastest, in the mean over trainings.
 
-    A term's fall is its value at the first recorded epoch over its value at the last. The fall of $L_{NC2/3}$ over that
-    of each other term, in the geometric mean over trainings, must be above {factor:g} with its whole 95 % interval. A
-    variant counts falls from the end of train errors on. Another leaves out what weight decay adds to the terms, which
-    keeps $L_{NC1}$ from zero.
+    $L_{NC1}$ and $L_{NC2/3}$ add up to the loss $L_{LS}$ of the least-squares classifier, to which the network's own
+    adds $L_{LS}^\perp$. A term's fall is its value at the first recorded epoch over its value at the last. The fall of
+    $L_{NC2/3}$ over that of each other term, in the geometric mean over trainings, must be above {factor:g} with its
+    whole 95 % interval. A variant counts falls from the end of train errors on. Another leaves out what weight decay
+    adds to the terms, which keeps $L_{NC1}$ from zero.
 
-    The comparison with $L_{LS}^\perp$ decides. The comparison with $L_{NC1}$ is all but settled by a formula. With the
-    extended class means $\tilde M$ and the eigenvalues $\nu_j^2$ of $\tilde M^\top(\tilde\Sigma_W + \lambda
+    The comparison with $L_{LS}^\perp$ decides. The comparison with $L_{NC1}$ follows nearly from a formula alone. With
+    the extended class means $\tilde M$ and the eigenvalues $\nu_j^2$ of $\tilde M^\top(\tilde\Sigma_W + \lambda
     I)^{-1}\tilde M$, $L_{NC1}$ is $\frac12\sum_j\nu_j^2/(C+\nu_j^2)^2$ and $L_{NC2/3}$ is $\frac12\sum_j
     C/(C+\nu_j^2)^2$. Each summand of $L_{NC2/3}$ is $C/\nu_j^2$ times that of $L_{NC1}$. Where variability collapses
     evenly, $L_{NC2/3}$ therefore falls as the square of $L_{NC1}$, whatever the arrangement of class means. Its faster
@@ -364,10 +395,11 @@ def nc23_vanishes_first(
     """
 
     def decades_of_fall(term: Quantity, of_decay: Decay) -> np.ndarray:
-        """Return log10 of a term where its fall begins over the term where it ends, for each training."""
+        """Return log10 of a term where its fall begins over the term where it ends, shape (trainings,)."""
 
         def of_training(table: Table) -> pd.Series:
             values = loss_term(table, term, of_decay, without_decay=parts == "data")  # epochs by seeds
+            # nan where train errors never end, which leaves the check undecided
             start = values.iloc[0] if since == "start" else values_at_errors_end(values, table, EFFECTIVELY_ZERO)
             last_epoch = settings_of(table)["epochs"] if until == "end" else last_epoch_at_full_rate(table)
             end = values[values.index <= last_epoch].iloc[-1]
@@ -376,8 +408,8 @@ def nc23_vanishes_first(
         return over_trainings(trainings, of_training)
 
     nc1_fall, nc23_fall, ls_perp_fall = (decades_of_fall(term, decay) for term in (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP))
-    # By a rival another term falls fastest; each check compares that term with one of the other two. A rival may pass
-    # one check: the other refuses it
+    # By a rival another term falls fastest. Each check compares that term with one of the other two, so that a rival is
+    # another advantage. A rival may pass one check: the other refuses it
     nc1_first, ls_perp_first = "$L_{NC1}$ first", "$L_{LS}^\\perp$ first"
     yield _further_by(
         "$\\log_{10}$ of the fall of $L_{NC2/3}$ over that of $L_{LS}^\\perp$",
@@ -393,7 +425,7 @@ def nc23_vanishes_first(
     )
 
     def advantage(of_decay: Decay) -> np.ndarray:
-        """Return by how many decades L_NC2/3 falls further than L_LS^perp, for each training."""
+        """Return by how many decades L_NC2/3 falls further than L_LS^perp, shape (trainings,)."""
         return decades_of_fall(LOSS_NC23, of_decay) - decades_of_fall(LOSS_LS_PERP, of_decay)
 
     def largest_deviation_share(of_decay: Decay) -> float:
@@ -420,7 +452,7 @@ def nc23_vanishes_first(
 def _further_by(name: str, advantage: np.ndarray, factor: float) -> Check:
     """Check that one term falls further than another by a factor in the mean over trainings; rivals are advantages.
 
-    The advantage is in decades, one number for each training.
+    The advantage is in decades, one number for each training. A nan leaves the check undecided.
     """
     bound = float(np.log10(factor))
     return at_least(
@@ -447,22 +479,24 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     trainings, for a last layer that is trained alone on fixed features. It is larger where an image's features also
     depend on its batch, and largest in the network, whose features move as well.
 
-    At the last recorded epoch at the full rate the layers before the last one, the body, are frozen. The last layer is
-    trained at that rate, starting at the least-squares classifier. On the fixed features of evaluation mode only the
-    sampling of batches is left: it keeps $L_{LS}^\perp$ at {sampling:.1g} of $L_{LS}$. With batch norm in training
-    mode, where an image's features depend on its batch, this share is {batches:.1g}; in the network, whose features
-    move as well, {network:.1g} (medians over trainings). Over the recorded epochs from the end of train errors to that
-    epoch the network's share is {least:.1g} to {most:.1g}.
+    The deviation is $L_{LS}^\perp$, what the network's own classifier adds to the loss $L_{LS}$ of the least-squares
+    classifier. At the last recorded epoch at the full rate the layers before the last one, the body, are frozen. The
+    last layer is trained at that rate, starting at the least-squares classifier. On the fixed features of evaluation
+    mode only the sampling of batches is left: it keeps $L_{LS}^\perp$ at {sampling:.1g} of $L_{LS}$. With batch norm in
+    training mode, where an image's features depend on its batch, this share is {batches:.1g}; in the network, whose
+    features move as well, {network:.1g} (medians over trainings). Over the recorded epochs from the end of train errors
+    to that epoch the network's share is {least:.1g} to {most:.1g}.
 
     On the fixed features, and for batches of $B$ images drawn with replacement, the last layer's $L_{LS}^\perp$ is, to
     first order in the learning rate $\eta$, $\frac{\eta}{4(1-m)}\,\mathrm{Ave}\frac1B\, (\mathrm{Ave}\|e\|^2\|\tilde
-    h\|^2 - \lambda^2\|\tilde W_{LS}\|^2)$ with momentum $m$ and errors $e$. The logarithm of what is measured for such
-    a last layer over this law, in decades and in the mean over trainings, must be zero to within its 95 % interval and
-    {tolerance:g} decades more.
+    h\|^2 - \lambda^2\|\tilde W_{LS}\|^2)$ with momentum $m$, features $\tilde h$ whose last entry is one, and errors
+    $e$ of the least-squares classifier. Take the logarithm of what is measured for such a last layer over this law, in
+    decades and in the mean over trainings: zero must be in its 95 % interval, widened by {tolerance:g} decades to each
+    side.
 
-    Both increases, in decades and in the mean over trainings, must be above zero with their whole 95 % intervals. The
-    three shares are nested measurements, and no split into causes: each adds something to the one before, and what
-    would be left in another order is not measured. In a network without batch norm, which
+    Both increases from share to share, in decades and in the mean over trainings, must be above zero with their whole
+    95 % intervals. The three shares are nested measurements, and no split into causes: each adds something to the one
+    before, and what would be left in another order is not measured. In a network without batch norm, which
     `workflow/config/digits_split.yaml` trains, the motion of features is added directly to the sampling of batches, and
     makes most of the deviation (docs/full_scale.md). The sampling of batches moves features, too, which a frozen body
     does not show.
@@ -476,7 +510,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     law = at_the_drop(included, SPLIT_LAW)  # the first order of `with_replacement` in the learning rate
     network = at_the_drop(included, LOSS_LS_PERP)
     reverse = "the reverse order"
-    # in decades
+    # both increases, in decades; each rival is another increase
     batch_norm_adds = np.log10(batch_features / fixed_features)
     motion_adds = np.log10(network / batch_features)
     yield above_zero(
@@ -510,7 +544,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
         tolerance=tolerance,
         resolution=0.3,  # a factor of two, which is a rival's
         because="the law is of first order in the learning rate",
-        rivals={
+        rivals={  # the estimate is of the noise over another law
             "a law without momentum": {"estimate": over_law(1 - momentum)},
             "a law twice as large": {"estimate": over_law(2.0)},
         },
