@@ -265,7 +265,8 @@ def without_stl10_exceptions(trainings: Sequence[Table]) -> tuple[list[Table], d
     included = [table for table in trainings if data_and_network(table) not in EXCEPTIONS]
     if exceptions and not included:
         raise Untested("all trainings are exceptions by appendix A.7: ResNet and DenseNet on STL10; give others")
-    return included, {"ResNet and DenseNet on STL10, exceptions by appendix A.7": excluded}
+    # the reason names the unit, as draws of a few checks are not trainings
+    return included, {"trainings of ResNet and DenseNet on STL10, exceptions by appendix A.7": excluded}
 
 
 def chance_level(trainings: Sequence[Table], quantity: Quantity) -> np.ndarray:

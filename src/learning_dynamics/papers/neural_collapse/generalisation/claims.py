@@ -223,7 +223,7 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
         with_chance_interval(published_errors),
         0.0,
         because="an order drawn at random, shared by the networks",
-        excluded=excluded,
+        excluded=excluded,  # trainings, where draws of this check are data sets
         rivals={
             phrase: {"estimate": with_chance_interval(difficulty)} for phrase, difficulty in wrong_difficulties.items()
         },

@@ -544,6 +544,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
         tolerance=tolerance,
         resolution=0.3,  # a factor of two, which is a rival's
         because="the law is of first order in the learning rate",
+        excluded=excluded,
         rivals={  # the estimate is of the noise over another law
             "a law without momentum": {"estimate": over_law(1 - momentum)},
             "a law twice as large": {"estimate": over_law(2.0)},
