@@ -1,4 +1,8 @@
-"""Columns of tables for a grid's cells, their members, populations and thresholds, and the rows of members."""
+"""Columns of tables for a grid's cells, their members, populations and thresholds, and the rows of members.
+
+A grid is a run over cells. A cell is one combination of settings, such as class sizes, dimension and scale; its members
+differ in their draw, and the column `seed` has the draw's number. A population is what a rank is taken over.
+"""
 
 from typing import Any
 
@@ -19,7 +23,9 @@ MEMBER = Column("seed", "int", "ensemble member within its cell", draw=True)
 POPULATION = Column(
     "population", "str", "examples: a class counts as often as it has examples; classes: once; empty: neither"
 )
-HAS_LEARNED = "learned"  # a quantity of trainings: 1 where every example or class is learned at the end, else 0
+# a quantity of trainings: 1 where every example (`training.metrics`), or every class in the mean over its examples
+# (`compression.metrics`), is learned at the end, else 0
+HAS_LEARNED = "learned"
 THRESHOLD = Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none")
 
 
@@ -45,17 +51,20 @@ def member_rows(trajectory: Trajectory, measured: Arrays, *, failed: np.ndarray,
     Parameters
     ----------
     trajectory : Trajectory
-        Constants with one number or text for each member become columns: they say which cell it belongs to.
+        Constants with one number or text for each member become columns: they say which cell it belongs to. `counts`,
+        (members, V), becomes the columns of `class_sizes`; other constants, such as one-hot labels, become none.
     measured : mapping from quantity to array, shape (members, ...)
     failed : ndarray of bool, shape (members,)
     **labels
-        Further columns, or other values for the columns that the constants give, the same in all rows.
+        Further columns of the table, or other values for the columns that the constants give, the same in all rows. The
+        column threshold is 0 unless it is among these.
     """
-    # `failed` gets axes of length one for all of a quantity's axes but the first
+    # `failed` gets the shape (members, 1, ...), with as many axes as the quantity has
     masked = {
         name: np.where(failed.reshape(-1, *[1] * (value.ndim - 1)), np.nan, value) for name, value in measured.items()
     }
     cells = {name: values for name, values in trajectory.constants.items() if values.ndim == 1}
     labels = cells | class_sizes(trajectory.constants["counts"]) | {"threshold": 0.0} | labels
-    # members come cell by cell, and each cell has as many as the setting `seeds`; without this setting it has one
+    # Members come cell by cell, each cell with as many as the setting `seeds`, or one without this setting: the number
+    # of a member modulo that is the number of its draw.
     return rows(masked, {"seed": np.arange(len(failed)) % trajectory.settings.get("seeds", 1)}, **labels)

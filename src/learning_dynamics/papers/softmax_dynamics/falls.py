@@ -1,8 +1,14 @@
 """Falls and rises of an effective rank, when classes are learned, and which falls happen meanwhile.
 
-Shapes: `series` (members, times), a rank; `probabilities` (members, times, V), of an example's own class, the mean over
-each class's examples (under the squared loss, of outputs instead); `counts` (members, V), class sizes, zeros where they
-only pad. A place is an index along times, one for each member, (members,); a window is a pair of places.
+Shapes: `series` (members, times), a rank; `probabilities` (members, times, V): the probability of a class is the mean,
+over the class's examples, of the probability that an example's own class gets (under the squared loss, of the output).
+`counts` (members, V), class sizes, zeros where they only pad. A place is an index along times; places of members are
+arrays (members,), and a window is a pair of such: the first and the last place.
+
+A class is learned when its probability passes `LEARNED`. The warm-up ends at the trough, the place where the rank is
+lowest until the first class is learned. The rarest classes are all of the smallest size. They begin to be learned at
+the record before the first of their probabilities passes `lower`, and are learned when all have passed `upper`; `lower`
+and `upper` are settings of the metrics. `threshold` is the least change of the rank that counts as a fall or a rise.
 """
 
 import itertools
@@ -11,28 +17,33 @@ from typing import Any
 
 import numpy as np
 
-LEARNED = 0.5  # a class is learned when the mean probability, or output, of its examples' own class passes one half
+LEARNED = 0.5  # the probability, or output, of a class that is learned
 
-# Quantities of a rank; the docstrings of the functions below that measure them say more
-FALL = "fall"  # depth of its deepest fall after a rise, since the warm-up's trough
-FALL_RARE = "fall_rare"  # depth of the part of such a fall while the rarest classes are learned
-FALL_SINCE = "fall_since_rare"  # depth of the part of such a fall since the rarest classes begin to be learned
-FALL_LEARNING = "fall_learning"  # depth of the part of such a fall while all classes after the first are learned
-WARM_UP = "warm_up"  # depth of its fall to the warm-up's trough
-GROWTH = "growth"  # how much it rises from the trough
-PHASES = "phases"  # 1 where warm-up, growth and compression follow one another, else 0
-PHASES_SINCE = "phases_since_rare"  # the same, where compression may go on after the rarest classes are learned
-NET = "net"  # its change while the rarest classes are learned
-PEAK = "peak"  # its highest value since the warm-up's trough
-END = "end"  # its value at the end
+# Quantities of a rank. From `FALL` to `FALL_LEARNING` a fall is one by the threshold or more, after a rise by the
+# threshold or more, both from the trough on; its depth is the rank where it begins less that where it ends, 0 without
+# such a fall. Of a fall partly within a window only that part has a depth.
+FALL = "fall"  # depth of the deepest fall, at any time
+FALL_RARE = "fall_rare"  # depth within the window from where the rarest classes begin to be learned to where they are
+FALL_SINCE = "fall_since_rare"  # depth within the window from where the rarest classes begin to be learned to the end
+FALL_LEARNING = "fall_learning"  # depth within the window from where the first class is learned to where all pass upper
+WARM_UP = "warm_up"  # the highest rank up to the trough, less that at the trough
+GROWTH = "growth"  # the highest rank from the trough on, less that at the trough
+# 1 where `WARM_UP` and then `FALL_RARE` reach the threshold, else 0: the rank falls, rises and falls again. The paper's
+# names are warm-up, entropy-seeking and compression-seeking phase; growth and compression are the last two here.
+PHASES = "phases"
+PHASES_SINCE = "phases_since_rare"  # the same with `FALL_SINCE`: the last fall may go on once the rarest are learned
+NET = "net"  # the rank where the rarest classes are learned, less that where they begin to be
+PEAK = "peak"  # the highest rank from the trough on
+END = "end"  # the rank at the last time
 
 
 def turning_points(values: np.ndarray, threshold: float) -> list[int]:
     """Return where a series turns: places of alternating extrema, consecutive ones at least `threshold` apart.
 
-    A swing, a rise or a fall, ends at an extremum from which the series retreats by `threshold` or more; smaller
-    retreats belong to the swing. The last swing ends at the last extremum, which may be the end of the series. Empty
-    for a series that swings nowhere.
+    A swing is a rise or a fall. It ends at an extremum from which the series goes back by `threshold` or more; where it
+    goes back by less, the swing goes on. The last swing ends at its highest value, or its lowest, which may be the end
+    of the series. The list is empty for a series that changes by less than `threshold`, and has two places or more for
+    any other: the first place is where the first swing begins.
 
     At a threshold of 0.2 the series 1.0, 0.5, 0.55, 0.4, 0.9 turns at the places 0, 3 and 4: the rise to 0.55 is too
     small, and belongs to the fall from 1.0 to 0.4.
@@ -68,6 +79,7 @@ def swings(series: np.ndarray, threshold: float, count: int) -> np.ndarray:
     """
     changes = np.zeros((len(series), count))
     for member, values in enumerate(series):
+        # `count` swings lie between `count + 1` places
         turning = turning_points(values, threshold)[: count + 1] if np.isfinite(values).all() else []
         changes[member, : max(len(turning) - 1, 0)] = np.diff(values[turning])
     changes[~np.isfinite(series).all(axis=1)] = np.nan
@@ -76,6 +88,8 @@ def swings(series: np.ndarray, threshold: float, count: int) -> np.ndarray:
 
 def learned_at(times: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     """Return when each class's probability passes `LEARNED` for good, interpolated; infinite if it never does.
+
+    For good: at all later records it is above. A class above from the first record on has the first time.
 
     Parameters
     ----------
@@ -88,11 +102,13 @@ def learned_at(times: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
         nan for members that are not finite.
     """
     below = ~(probabilities > LEARNED)
-    # The place from which on a class stays learned: the one after the last `below`, or 0. The last is the first in the
-    # reversed series, where `argmax` finds it.
+    # `first` is the place from which on a class stays learned: the one after the last `below`, or 0 if it is below
+    # nowhere; `len(times)` if it is below at the last record. In the reversed series the last `below` comes first, and
+    # `argmax` counts the records after it.
     records_since = np.argmax(below[:, ::-1], axis=1)
     first = np.where(below.any(axis=1), len(times) - records_since, 0)
-    # linear between the records before and after the passage
+    # Linear between the records before and after the passage. `clip` gives classes whose `first` is 0 or `len(times)`
+    # two records as well; their results are replaced below.
     after = np.clip(first, 1, len(times) - 1)
     before = after - 1
     # shape (members, classes), as `before` and `after`
@@ -114,9 +130,11 @@ class Windows:
     Attributes
     ----------
     rare : pair of ndarray
-        From the record before one of the rarest classes passes `lower` to where all of them have passed `upper`.
+        From the record before the first at which the probability of one of the rarest classes is above `lower`, to the
+        first at which those of all of them are above `upper`.
     learning : pair of ndarray
-        From where the first class of any size is learned to where all classes have passed `upper`.
+        From the first record at which the probability of some class is above `LEARNED`, to the first at which those of
+        all classes are above `upper`.
     """
 
     rare: tuple[np.ndarray, np.ndarray]
@@ -126,19 +144,20 @@ class Windows:
 def windows(probabilities: np.ndarray, counts: np.ndarray, lower: float, upper: float) -> Windows:
     """Return when the rarest classes are learned, and when all classes after the first are.
 
-    A window begins or ends with the series where a probability is not reached before.
+    Where a probability is never reached, the last record counts as reaching it: the window `rare` then begins at the
+    record before the last.
 
     Parameters
     ----------
     probabilities : ndarray, shape (members, times, classes)
     counts : ndarray of int, shape (members, classes)
-        Class sizes; classes of none only pad the array.
+        Class sizes; a class of size 0 only pads the array.
     lower, upper : float
-        Mean probabilities of its own class over a class's examples at which learning the class begins, and ends.
+        Probabilities of a class at which learning it begins, and ends.
     """
     smallest = np.where(counts > 0, counts, np.inf).min(axis=1, keepdims=True)
     real, rarest = (counts > 0)[:, None], (counts == smallest)[:, None]  # shape (members, 1, classes)
-    # the rarest classes alone count: one of them has passed `lower`, all of them have passed `upper`
+    # the masks let the rarest classes alone decide; the 1 is the record before the first passes `lower`
     rare_begins = _first_place(((probabilities > lower) & rarest).any(axis=2)) - 1
     rare_end = _first_place(((probabilities > upper) | ~rarest).all(axis=2))
     first_learned = _first_place(((probabilities > LEARNED) & real).any(axis=2))
@@ -176,9 +195,18 @@ def falls_within(
 ) -> np.ndarray:
     """Return the deepest fall of each series inside its window, shape (members,); nan where it is not finite.
 
-    Only falls of at least `threshold` count that follow a rise of at least `threshold`, and only from the place of the
-    warm-up's trough on: what rises and falls before is the warm-up. A fall that begins before the window or ends after
-    it counts with its part inside.
+    A fall counts if it is at least `threshold` and follows a rise of at least `threshold`, both from the trough on:
+    what rises and falls before the trough is the warm-up. Of a fall that begins before the window, or ends after it,
+    the part inside counts, however small it is. 0 where no fall counts.
+
+    Parameters
+    ----------
+    series : ndarray, shape (members, times)
+    threshold : float
+    window : pair of ndarray of int, shape (members,)
+        First and last place.
+    trough : ndarray of int, shape (members,)
+        As `troughs` returns it.
     """
     deepest = np.zeros(len(series))
     for member, values in enumerate(series):
@@ -186,7 +214,7 @@ def falls_within(
             deepest[member] = np.nan
             continue
         turning = [trough[member] + place for place in turning_points(values[trough[member] :], threshold)]
-        # the first swing, from turning[0] to turning[1], follows none: if it is a fall, no rise came before it
+        # the first swing, from turning[0] to turning[1], is left out: if it is a fall, no rise came before it
         for top, bottom in itertools.pairwise(turning[1:]):
             if values[bottom] < values[top]:  # a fall: turns alternate
                 start, end = max(top, window[0][member]), min(bottom, window[1][member])
@@ -201,16 +229,18 @@ def falls_by_window(series: np.ndarray, threshold: float, learning_windows: Wind
     Quantities
     ----------
     fall
-        Deepest fall of the rank after a rise, fall and rise by at least the threshold, since the warm-up's trough:
-        where the rank is lowest until the first class is learned. 0 where nothing falls so, nan for a failed member.
+        Depth of the rank's deepest fall after a rise. Fall and rise are by the threshold or more, and happen after the
+        warm-up's trough, where the rank is lowest until the first class is learned. 0 if there is no such fall, nan for
+        a failed member.
     fall_rare
-        Deepest part of such a fall (see ``fall``) while the rarest classes are learned: from where the probability of
-        the first of them passes `lower` to where those of all have passed `upper`.
+        Depth of the deepest part of such a fall (see ``fall``) while the rarest classes are learned: from where the
+        probability of the first of them passes `lower` to where those of all have passed `upper`.
     fall_since_rare
-        Deepest part of such a fall (see ``fall``) from where the first of the rarest classes passes `lower` to the end.
+        Depth of the deepest part of such a fall (see ``fall``) from where the probability of the first of the rarest
+        classes passes `lower` to the end.
     fall_learning
-        Deepest part of such a fall (see ``fall``) while all classes after the first are learned: from where the first
-        is, to where the probabilities of all have passed `upper`.
+        Depth of the deepest part of such a fall (see ``fall``) while all classes after the first are learned: from
+        where the first is, to where the probabilities of all have passed `upper`.
     """
     trough = troughs(series, learning_windows.learning[0])
     window_of = {
@@ -228,10 +258,10 @@ def warm_up_and_growth(series: np.ndarray, learning_windows: Windows) -> dict[st
     Quantities
     ----------
     warm_up
-        From where the rank is highest before the warm-up's trough to the trough: where it is lowest until the first
-        class is learned. 0 where it is lowest at the start.
+        The rank where it is highest up to the warm-up's trough, less that at the trough. The trough is where the rank
+        is lowest until the first class is learned. 0 where it is at the start.
     growth
-        From the trough to where the rank is highest later. 0 where it is nowhere higher.
+        The rank where it is highest from the trough on, less that at the trough. 0 where it is nowhere higher.
     """
     trough = troughs(series, learning_windows.learning[0])
     places, at_trough = np.arange(series.shape[1]), series[np.arange(len(series)), trough]
@@ -246,18 +276,18 @@ def three_phases(series: np.ndarray, threshold: float, learning_windows: Windows
     Quantities
     ----------
     phases
-        1 where a warm-up, a growth and a compression follow one another, 0 elsewhere; nan for a failed member. The
-        warm-up is a fall of the rank to its trough, where it is lowest until the first class is learned; the growth is
-        a rise from it, the compression a fall after that, as far as it comes while the rarest classes are learned
-        (see ``fall_rare``); all three by at least the threshold.
+        1 where a warm-up, a growth and a compression follow one another, each by the threshold or more; 0 elsewhere;
+        nan for a failed member. The warm-up is the rank's fall to the trough, where it is lowest until the first class
+        is learned. The growth is a rise after the trough. The compression is the part of a fall after that rise while
+        the rarest classes are learned (see ``fall_rare``).
     phases_since_rare
-        The same with the compression from where the rarest classes begin to be learned to the end
-        (see ``fall_since_rare``).
+        The same, where the compression is the part of that fall from where the rarest classes begin to be learned to
+        the end (see ``fall_since_rare``).
     """
     trough = troughs(series, learning_windows.learning[0])
     warms_up = warm_up_and_growth(series, learning_windows)[WARM_UP] >= threshold
     window_of = {PHASES: learning_windows.rare, PHASES_SINCE: (learning_windows.rare[0], _last_places(series))}
-    # a fall counts only after a rise of the threshold: where there is one, the rank has grown
+    # growth needs no test of its own: `falls_within` counts a fall only after a rise by the threshold
     falls = {name: falls_within(series, threshold, window, trough) for name, window in window_of.items()}
     return {name: np.where(np.isnan(fall), np.nan, warms_up & (fall >= threshold)) for name, fall in falls.items()}
 

@@ -1,4 +1,10 @@
-"""The table of a grid of flows, read as arrays over its members, and the moments at which each flow is measured."""
+"""The table of a grid of flows, read as arrays over its members, and the moments at which each flow is measured.
+
+A grid is one run, `phases.runs.flow_grid`. Its members are flows from every combination of class sizes, kind of start
+(balanced or Gaussian), scale and draw. f has a row of features for each example, and the classifier W a column for each
+class. The probability of a class is the mean, over the class's examples, of the probability that an example's own class
+gets; under the squared loss, of the output. The rank is one of the effective ranks in `spectra.RANKS`.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +23,28 @@ class Moment(IntEnum):
     """Moments of a flow at which a grid is measured, in their order; the number is the row's ``index``."""
 
     START = 1
-    FIRST_LEARNED = 2  # the first class is learned: its mean probability passes one half
-    RARE_BEGIN = 3  # just before the first of the rarest classes begins to be learned
-    RARE_LEARNED = 4  # all of the rarest classes are learned
+    # Each is a recorded time. `lower` and `upper` are settings of `phases.metrics.flow_grid`. A moment that is never
+    # reached is the last record, `RARE_BEGIN` the record before the last. A class can fall back below one half, so that
+    # the first record above it can be earlier than `LEARNING_TIME`.
+    FIRST_LEARNED = 2  # a probability is above one half for the first time
+    RARE_BEGIN = 3  # the record before the probability of one of the rarest classes is above `lower`
+    RARE_LEARNED = 4  # the probabilities of all of the rarest classes are above `upper`
     END = 5
 
 
-# Quantities of a grid; the docstring of `phases.metrics.flow_grid` says more, `falls` and `spectra` name others
-LEARNING_TIME = "learning_time"  # when each class is learned
-FINAL = "final"  # mean probability of its own class over each class's examples, at the end
-ALIGNMENT = "alignment"  # |cos| of the leading eigenvectors of f^T f and W W^T, at each moment
-SEPARATION_F = "separation_f"  # distance of the largest class's features from the others, in units of the spread
-SEPARATION_W = "separation_w"  # the same of the classifier's columns
-RANK = "rank"  # the effective rank, at each moment
+# Quantities of a grid; `falls` and `spectra` name others. `phases.metrics.toy` measures alignment and separation too,
+# at each time; `biases.metrics.escapes` measures learning times.
+LEARNING_TIME = "learning_time"  # by class: flow time at which its probability passes one half for good; nan if never
+FINAL = "final"  # by class: its probability at the end
+ALIGNMENT = "alignment"  # |cos| of the angle between the leading eigenvectors of f^T f and W W^T, at each moment
+# Distance of the mean row of f in the largest class from the mean of all other rows, over the root mean square distance
+# of a row from its own of the two means; at each moment. Infinite where rows agree with their means.
+SEPARATION_F = "separation_f"
+SEPARATION_W = "separation_w"  # the same of the columns of W: that of the largest class, and all others
+RANK = "rank"  # the rank, at each moment
 REACHED = "reached"  # flow time of each moment
-TAIL = "tail"  # change of the rank over the last half decade of time
-SWING = "swing"  # the rank's falls and rises in their order
+TAIL = "tail"  # change of the rank over the last half decade of time, from T / sqrt(10) to the last time T
+SWING = "swing"  # changes of the rank at its first four swings (`falls.swings`); negative for a fall, 0 after the last
 
 Window = tuple[Moment, Moment]  # from one moment to a later one
 DURING_WARM_UP: Window = (Moment.START, Moment.FIRST_LEARNED)
@@ -45,7 +57,10 @@ AFTER_RARE: Window = (Moment.RARE_LEARNED, Moment.END)
 class Grid:
     """The members of a grid, or those in which columns have the given values: ``Grid(table, skewed=True)``.
 
-    Every array has members along its first axis, in the table's order; nan for a member whose flow failed.
+    Every array has members along its first axis, in the table's order; nan for a member whose flow failed. Of the
+    arguments of its methods, `measure` names a rank: a name in `spectra.MEASURES`, or "" for a quantity of no rank.
+    `threshold` is the least change of the rank that counts as a fall or a rise, one of those at which the grid was
+    measured, or 0 for a quantity that depends on none.
     """
 
     def __init__(self, table: Table, **where: Any) -> None:
@@ -85,6 +100,7 @@ class Grid:
 
     def learning_times(self) -> np.ndarray:
         """Return when each class is learned, shape (members, classes): infinite if never, nan if the flow failed."""
+        # the table has nan for both; `final` is nan only where the flow failed
         times, final = self.entries(LEARNING_TIME), self.entries(FINAL)
         return np.where(np.isnan(times) & ~np.isnan(final), np.inf, times)
 
@@ -92,21 +108,27 @@ class Grid:
         """Return the course of each member's rank, missing if its flow failed.
 
         F is a fall and R a rise by the threshold or more, in their order, at most four: a rank that falls, rises and
-        falls again is ``FRF``.
+        falls again is ``FRF``. The course of a rank that changes by less than the threshold is the empty text.
         """
         swings = self.entries(SWING, measure=measure, threshold=threshold)
+        # `if swing` leaves out the zeros after the last swing. nan is no zero and would be an R; `mask` replaces the
+        # courses of such members.
         courses = ["".join("F" if swing < 0 else "R" for swing in row if swing) for row in swings]
         return pd.Series(courses, dtype=object).mask(np.isnan(swings).any(axis=1))
 
     def keeps_growing(self, measure: str, threshold: float) -> np.ndarray:
-        """Return which members' rank never falls after a rise, counted from the warm-up's trough; False for nan.
+        """Return which members' rank never falls by the threshold after a rise by the threshold, shape (members,).
 
-        A rise from a random start and a fall before the trough belong to the warm-up.
+        Falls and rises count from the warm-up's trough on, where the rank is lowest until the first class is learned:
+        what rises and falls before belongs to the warm-up. A rank that never rises counts as one that does not fall.
+        False for a member whose flow failed.
         """
+        # `FALL` is the depth of the deepest such fall, 0 without one; nan compares as False
         return self.number(FALL, measure=measure, threshold=threshold) < threshold
 
 
-# cached, as claims read the same of a table again for every rival and every variant of a setting
+# cached, as claims read the same of a table again for every rival and every variant of a setting; cached arrays are
+# read-only
 
 
 @cached_per_table
@@ -123,4 +145,6 @@ def _values(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:
 @cached_per_table
 def _entries(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:
     rows = select(table, quantity, **where)
+    # `tidy.rows` writes all entries of a member one after the other, in the order of their index, then the next
+    # member's
     return rows["value"].to_numpy().reshape(-1, rows["index"].nunique())

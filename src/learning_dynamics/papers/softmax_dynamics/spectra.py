@@ -1,8 +1,10 @@
 """Singular values and vectors, descending, of one factor and of a pair, and effective ranks of features.
 
-Shapes: f (..., examples, d) and W (..., d, V), of flows with the leading axes (members, times). Singular vectors are
-columns: of f they have the shapes (..., examples, k) and (..., d, k), with k singular values, (..., k), for the smaller
-side k.
+Shapes: f (..., examples, d), a row of features for each example, and W (..., d, V), the classifier; along flows their
+leading axes are (members, times). A matrix has k singular values, (..., k), as many as its smaller side. Singular
+vectors are columns: the left ones of f are (..., examples, k), the right ones (..., d, k). sigma_1i, u_1i and v_1i are
+the i-th singular value of f, the largest first, and its left and right singular vector; sigma_2i, u_2i and v_2i are
+those of W.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +20,8 @@ from learning_dynamics.tidy import Quantity
 SVD = tuple[np.ndarray, np.ndarray, np.ndarray]
 Measure = Literal["rankme_centred", "rankme", "effective_rank"]  # the keys of `RANKS`
 Population = Literal["examples", "classes"]  # what a rank or a spectrum is of: all examples, or the means of classes
-# RankMe on the covariance about the mean (the paper's) and about zero, and Roy and Vetterli's rank of singular values
+# Each is the exponential of the entropy of shares of a sum: of the eigenvalues of the covariance about the mean (RankMe
+# as the paper defines it) or about zero, and of the singular values (Roy and Vetterli)
 RANKS: Mapping[Measure, Callable[[np.ndarray], np.ndarray]] = {
     "rankme_centred": lambda rows: rankme(rows, centred=True),
     "rankme": lambda rows: rankme(rows, centred=False),
@@ -37,13 +40,15 @@ MEASURES: Mapping[Population, Mapping[Measure, str]] = {
 
 @dataclass(frozen=True)
 class SpectrumNames:
-    """Quantities of a grid that say what the spectrum of a population's features does, each at every moment."""
+    """Quantities of the spectrum of a population's features, at each of the moments (`grids.Moment`)."""
 
-    sigma_1: Quantity  # the largest singular value
-    sigma_2: Quantity  # the second largest
-    variance_1: Quantity  # the largest eigenvalue of the covariance about the mean, which RankMe is of
-    variance_2: Quantity  # the second largest
-    direction: Quantity  # |cos| of the leading right singular vector with that when the rarest classes are learned
+    sigma_1: Quantity  # the features' largest singular value
+    sigma_2: Quantity  # the second largest singular value
+    variance_1: Quantity  # the largest eigenvalue of the features' covariance about their mean
+    variance_2: Quantity  # the second largest eigenvalue of this covariance
+    # |cos| of the angle between the features' leading right singular vector at the moment and that at RARE_LEARNED,
+    # when all of the rarest classes are learned
+    direction: Quantity
 
 
 SPECTRA: Mapping[Population, SpectrumNames] = {
@@ -57,8 +62,8 @@ SPECTRA: Mapping[Population, SpectrumNames] = {
 def population(features: np.ndarray, labels: np.ndarray, name: Population) -> np.ndarray:
     """Return the rows that a rank is taken over: all examples, or the mean of each class, every class counting once.
 
-    An example of the toy is a context: its inputs are orthonormal. Where all examples of a class share one context,
-    the class means are the contexts, each counted once.
+    The toy's examples have orthonormal inputs, so that each is a context of its own. If all examples of a class shared
+    one context, the mean of a class would be its context's features: the rows of classes are then the contexts.
 
     Parameters
     ----------
@@ -85,12 +90,12 @@ def ranks_of(features: np.ndarray, labels: np.ndarray, populations: Sequence[Pop
     Quantities
     ----------
     rankme_centred
-        RankMe of the features of all examples about their mean, the paper's: exponential of the entropy of the
-        covariance's normalised eigenvalues.
+        RankMe of the features of all examples about their mean, as the paper defines it: exponential of the entropy of
+        the covariance's eigenvalues, each as a share of their sum.
     rankme
         RankMe of the features of all examples about zero.
     effective_rank
-        Exponential of the entropy of the features' normalised singular values (Roy and Vetterli).
+        Exponential of the entropy of the features' singular values, each as a share of their sum (Roy and Vetterli).
     class_rankme_centred, class_rankme, class_effective_rank
         The three ranks of the means of classes; every class counts once.
     """
@@ -108,10 +113,10 @@ def sorted_svd(matrices: np.ndarray) -> SVD:
 
 
 def paired_svd(f: np.ndarray, W: np.ndarray) -> tuple[SVD, SVD]:
-    """Return U, S, V of both factors, descending, with signs of W's vectors such that v_1i and u_2i agree.
+    """Return U, S, V of f, and of W, singular values descending; W's vectors are turned so that v_1i . u_2i >= 0.
 
-    The i-th triple of f is paired with the i-th of W. Both must have equally many: d is at most V, or V is the number
-    of examples.
+    The i-th singular value of f is paired with the i-th of W. Both matrices must have equally many: d is at most V, or
+    V is the number of examples.
     """
     (U1, S1, V1), (U2, S2, V2) = sorted_svd(f), sorted_svd(W)
     # shape (..., 1, k): one sign for each pair of columns
@@ -122,7 +127,7 @@ def paired_svd(f: np.ndarray, W: np.ndarray) -> tuple[SVD, SVD]:
 def alignment(f: np.ndarray, W: np.ndarray) -> np.ndarray:
     """Return |cos| of the angle between the leading eigenvectors of f^T f and W W^T, shape (...).
 
-    Independent directions in the plane have 2/pi on average.
+    Both are vectors of feature space, of length d. For independent directions in the plane the mean is 2/pi.
     """
     # `eigh` returns eigenvectors as columns, that of the largest eigenvalue last
     leading = [np.linalg.eigh(gram)[1][..., -1] for gram in (np.swapaxes(f, -1, -2) @ f, W @ np.swapaxes(W, -1, -2))]
