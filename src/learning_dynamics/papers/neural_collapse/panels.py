@@ -22,8 +22,8 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 from learning_dynamics.plotting import COLOURS, WIDTH, letters, shared_legend
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
-Line = dict[str, Any]
-Panels = dict[tuple[str, str], Axes]
+Line = dict[str, Any]  # what `curves` draws: quantity, split, loss, and further arguments of `band`
+Panels = dict[tuple[str, str], Axes]  # by data set and network
 DATA_SETS = {
     "digits": "digits",
     "digits32": "digits, 32 × 32",
@@ -56,6 +56,7 @@ def training_grid(trainings: Sequence[Table], *, height: float) -> tuple[Figure,
     data_sets = list(dict.fromkeys(data for data, _ in cells))  # each once, in the order of the trainings
     trained_networks = {network for _, network in cells}
     networks = [network for network in NETWORKS if network in trained_networks]
+    # in the order of `axes.ravel()`: row by row
     grid_cells = [(data, network) for network in networks for data in data_sets]
     rows, columns = (1, len(networks)) if len(data_sets) == 1 else (len(networks), len(data_sets))
     size = (WIDTH, 0.5 + height * rows)
@@ -78,9 +79,10 @@ def describe_panels(trainings: Sequence[Table]) -> str:
 
 
 def band(axis: Axes, values: pd.DataFrame, *, ranged: bool = True, **style: Any) -> None:
-    """Draw the mean over seeds against epochs, the geometric mean on a logarithmic axis, and the range over seeds.
+    """Draw the mean over seeds against epochs, on a logarithmic axis the geometric mean, and the range over seeds.
 
-    `values` are epochs by seeds; `ranged` says whether the range is drawn.
+    `values` have epochs as rows and seeds as columns; `ranged` says whether the range is drawn; `style` are arguments
+    of `Axes.plot`.
     """
     if axis.get_yscale() == "log":
         # zeros have no place on a logarithmic axis
@@ -95,11 +97,12 @@ def band(axis: Axes, values: pd.DataFrame, *, ranged: bool = True, **style: Any)
 
 
 def mark_epochs(axis: Axes, table: Table, *, drops: bool = True) -> None:
-    """Mark where training errors end, the median over seeds, and where the learning rate drops."""
+    """Mark where train errors end, at the median over seeds, and where the learning rate drops."""
     settings = settings_of(table)
+    # infinite for a seed whose train errors never end; if half of the seeds or more are so, nothing is marked
     epoch = epochs_errors_end(table, EFFECTIVELY_ZERO).fillna(np.inf).median()
     if np.isfinite(epoch):
-        # where both losses have the same epoch, the dashes are seen on the wide line
+        # a wide line for MSE, dashes above it for cross-entropy: both are seen where both epochs are the same
         style: Any
         if settings["loss"] == "mse":
             style = {"lw": 2.4, "alpha": 0.45, "zorder": 1.0}
@@ -134,7 +137,7 @@ def curves(
     Parameters
     ----------
     lines
-        As `under_both_losses` returns them; each is drawn for the trainings with its loss.
+        As `under_both_losses` returns them; each is drawn for the trainings under its loss.
     scale : {"log", "linear", "symlog"}
         Of the vertical axis.
     height : float
@@ -185,7 +188,7 @@ def ends_under_both_losses(
 
 
 def mse_first(lines: Iterable[Line]) -> list[Line]:
-    """Return the lines with those of cross-entropy thin and without a band, for figures that show MSE in the paper."""
+    """Return the lines, those of cross-entropy thin and without a band, for figures that show only MSE in the paper."""
     thin = {"lw": 0.8, "zorder": 1.8, "ranged": False}
     return [line if line["loss"] == "mse" else line | thin for line in lines]
 

@@ -1,4 +1,4 @@
-"""Learning rates chosen by a sweep: the best test error at the last epoch, as a configuration to lay over."""
+"""Learning rates chosen by a sweep, for the best test error at the last epoch, as an overlay of the configuration."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,18 +14,22 @@ from learning_dynamics.tidy import Table, settings_of
 def best_rate(tables: Sequence[Table]) -> Optimum:
     """Return the learning rate in the middle of those whose test error at the end is as good as the lowest.
 
-    A rate is as good if its mean over seeds is within one standard error of the lowest mean: a few hundred test images
-    do not tell such rates apart. The middle is the rate nearest to the geometric mean of the smallest and the largest
-    of them; of two that are equally near it is the smaller. A training that diverged counts as untrained, and keeps the
-    rate before it off the grid's edge.
+    `tables` are those of a sweep of rates, one for each. A rate is as good if its mean test error over seeds is above
+    the lowest mean by no more than the latter's standard error: a few hundred test images do not tell such rates apart.
+    The middle is the rate nearest to the geometric mean of the smallest and the largest rate that are as good; of two
+    that are equally near it is the smaller. A training that diverged counts as untrained, so that the rate before it is
+    not the last of the grid.
     """
+    # by rate: test errors at the last epoch, shape (seeds,)
     errors = {settings_of(table)["learning_rate"]: at_the_end([table], quantities.ERROR, "test") for table in tables}
     means = {rate: float(values.mean()) for rate, values in errors.items()}
     best = optimum(list(means), list(means.values()))
     seeds = errors[best.at]
     threshold = best.value + (float(seeds.std(ddof=1)) / len(seeds) ** 0.5 if len(seeds) > 1 else 0.0)
-    # means of the same errors may differ by rounding. 1e-12 is chosen: above rounding, and far below one test image
+    # Means of the same errors may differ by rounding. 1e-12 is chosen: above rounding, and far below one test image.
+    # The grid is ascending, and so are the rates that are as good
     as_good = [rate for rate in best.grid if means[rate] <= threshold * (1 + 1e-12)]
+    # the logarithm of the geometric mean
     middle = 0.5 * (np.log(as_good[0]) + np.log(as_good[-1]))
     # rounded to 9 digits, so that rates on both sides of the middle count as equally near where only rounding differs
     middle_rate = min(as_good, key=lambda rate: (round(abs(float(np.log(rate)) - middle), 9), rate))

@@ -1,12 +1,19 @@
-"""What small terms and traces do not imply: features with the same class means and other deviations.
+"""What small terms of the loss and small traces do not imply: counterexamples made from renormalised features.
 
-Three statements of the paper read an implication backwards (section 2, appendices C.2 and D.6), and one takes from the
-renormalised features to all what holds of these alone (section 3.3). Here the deviations from the class means of
-renormalised features are mapped, the class means are kept, or made a simplex frame, and the quantities of each
-statement are measured with the general formulas for any features.
+Three statements of the paper read an implication backwards (section 2, appendices C.2 and D.6). One extends to all
+features what is true of the renormalised ones (section 3.3). The counterexamples have the deviations of renormalised
+features from their class means, mapped by a matrix. Their class means are those of the renormalised features, or a
+simplex frame. What a statement is about is measured with the formulas for any features.
 
-Shapes: X (P, C N), one draw's renormalised features, examples as columns, sorted by class, N of each. Class means M are
-columns, (P, C), but rows, (C, P), where `collapse` takes them; classifiers W are (C, P), without biases.
+Shapes: X (P, C N) are one draw's renormalised features, with examples as columns, all of the first class first, N of
+each of C classes. Class means M are columns, (P, C), but rows, (C, P), where `collapse` takes them. Least-squares
+classifiers W are (C, P), without biases.
+
+Sigma_W and Sigma_B are the covariances of features within classes and of the class means. Noise is what deviations
+from class means are called; those of X have standard deviation one in every direction. omega_j, with the least
+omega_min, are the SNR singular values of X. Phi = I - 1 1^T / C are the labels of the classes less their mean. L_NC1
+and L_NC2/3 are the terms of the least-squares classifier's loss. A simplex frame E, (P, C), has a Gram matrix E^T E
+that is a multiple of C I - 1 1^T.
 """
 
 import numpy as np
@@ -14,28 +21,27 @@ import numpy as np
 from learning_dynamics.measures import collapse
 from learning_dynamics.papers.neural_collapse.central_path import identities, models, quantities, theory
 
-# standard deviations within classes, in units of the renormalised features': a quarter decade apart, and on both
-# sides of every turning point of L_NC1 that singular values between 0.01 and 100 have
+# Standard deviations of the noise, a quarter decade apart. Their range has all turning points of L_NC1 as a function of
+# them, for omega_j between 0.01 and 100
 SCATTERS = np.geomspace(1e-3, 1e3, 25)
-# indices in SCATTERS of the largest and of one, which is in the middle
+# indices in SCATTERS of the largest, and of the value one, which is in the middle
 AT_LARGEST_SCATTER, AT_SCATTER_OF_ONE = len(SCATTERS) - 1, len(SCATTERS) // 2
-# standard deviations within classes, along class means that are a simplex frame of singular values one; chosen:
-# from noise above the signal to noise far below it
+# standard deviations of the noise along class means that are a simplex frame of singular values one; chosen: from noise
+# above these singular values to noise far below them
 SIMPLEX_NOISES = np.array([10.0, 1.0, 0.1, 0.01])
-# by how much the largest eigenvector of Sigma_W leans towards the class means; chosen: small, each a tenth of
-# the one before
+# leans: cosines between the largest eigenvector of Sigma_W and a direction of the class means; chosen: small, each a
+# tenth of the one before
 LEANS = (1e-2, 1e-3, 1e-4)
 AT_LARGEST_LEAN, AT_SMALLEST_LEAN = 0, len(LEANS) - 1
-# standard deviations within classes, around class means that are a simplex frame of singular values one;
-# chosen: small, each a tenth of the one before
+# standard deviations of the noise around class means that are a simplex frame of singular values one; chosen: small,
+# each a tenth of the one before
 NOISES = (1e-1, 1e-2, 1e-3)
 AT_SMALLEST_NOISE = len(NOISES) - 1
-# How far points are moved from the class means, along a direction orthogonal to all of them, in units of the frame's
-# singular value. Chosen: coupling then changes scores by COUPLING * FAR = 5 times entries of a unit vector, while at
-# each class mean the score of its class is ahead by one
+# How far points are moved from the class means, along a direction orthogonal to all of them, in units of the simplex
+# frame's singular values. Chosen: coupling (`COUPLING`) then changes scores by COUPLING * FAR = 5 times entries of a
+# unit vector, while at each class mean the score of its class is ahead by one
 FAR = 10.0
-# c: the correlation between noise along a direction of the class means and noise along one orthogonal to all of them,
-# chosen
+# correlation of coupled noise, between a direction of the class means and one that is orthogonal to all of them; chosen
 COUPLING = 0.5
 
 
@@ -46,46 +52,48 @@ def rescattered(X: np.ndarray, change: np.ndarray, classes: int) -> np.ndarray:
 
 
 def small_terms(X: np.ndarray, classes: int) -> models.Numbers:
-    """Measure both terms of the loss while the deviations shrink and grow, and simplex frames where they are small.
+    """Measure both terms of the loss while the noise shrinks and grows, and collapse where it is small.
 
-    Small are deviations at the least of `SCATTERS`, times the smallest singular value of the SNR matrix where that is
-    below one.
+    The class means are those of X. Small noise is that of X times the least of `SCATTERS`, and times omega_min where
+    this is below one.
 
     Quantities
     ----------
     scattered_loss_nc1
-        L_NC1 while the standard deviation within classes grows from a thousandth to a thousand times that of the
-        renormalised features. Index: that factor, a quarter decade apart.
+        L_NC1 with noise of a standard deviation between a thousandth and a thousand. Index: the standard deviations,
+        ascending, a quarter decade apart.
     scattered_loss_nc23
-        L_NC2/3 likewise.
+        L_NC2/3 of the same features. Index: as for ``scattered_loss_nc1``.
     loss_nc1_beside_noise
-        L_NC1 while deviations are a thousandth of the renormalised features' along the class means, and theirs in the
-        directions orthogonal to all class means.
+        L_NC1 with noise of standard deviation a thousandth along the class means, and one in the directions orthogonal
+        to all of them.
     pushed_loss_nc1_ratio
-        L_NC1 after a push of the deviations towards zero, over L_NC1 before it, for each factor of
-        ``scattered_loss_nc1``. The push is to the standard deviation omega_min sqrt(L_NC1 / (C - 1)), with L_NC1 before
-        it and the least SNR singular value omega_min of the renormalised features.
+        L_NC1 after a push of the noise towards zero, over L_NC1 before it. Before the push features are those of
+        ``scattered_loss_nc1``; after it noise has the standard deviation omega_min sqrt(L_NC1 / (C - 1)), with the
+        L_NC1 before. Index: as for ``scattered_loss_nc1``.
     concentrated_score_error
-        ||W M - Phi||_F / ||Phi||_F where deviations are small, which is what L_NC2/3 is the square of.
+        ||W M - Phi||_F / ||Phi||_F where noise is small; L_NC2/3 is the square of ||W M - Phi||_F over 2 C.
     means_frame_distance, classifiers_frame_distance
-        Distance of the Gram matrix of class means, and of least-squares classifiers, from the nearest multiple of a
-        simplex frame's, relative, where deviations are small.
+        Distance of the Gram matrix of class means, and of that of least-squares classifiers, from the nearest multiple
+        of a simplex frame's, relative to the Gram matrix, where noise is small.
     classifiers_self_duality
-        Squared distance of least-squares classifiers from class means where deviations are small, both of unit norm.
+        Squared distance of least-squares classifiers from class means, both scaled to unit norm, where noise is small.
     inverse_frame_distance, inverse_self_duality
-        ``classifiers_frame_distance`` and ``classifiers_self_duality`` with the class means' pseudo-inverse instead of
-        classifiers.
+        ``classifiers_frame_distance`` and ``classifiers_self_duality`` with the pseudo-inverse of the class means
+        instead of classifiers.
     """
-    omega = models.snr_singular_values(X, classes)[-1]
+    omega = models.snr_singular_values(X, classes)[-1]  # omega_min
     identity = np.eye(len(X))
     # shape (scatters,) each
     nc1, nc23 = np.array([_least_squares_losses(X, scatter * identity, classes) for scatter in SCATTERS]).T
     pushes = omega * np.sqrt(nc1 / (classes - 1))
     pushed_nc1 = np.array([_least_squares_losses(X, push * identity, classes)[0] for push in pushes])
     along_means = _scaled_along(models.snr_vectors(X, classes)[0], SCATTERS[0])
+    # features with small noise
     concentrated = rescattered(X, SCATTERS[0] * min(1.0, omega) * identity, classes)
     W, M = models.classifier(concentrated, classes), models.class_means(concentrated, classes)
-    # shape (C, P), that of W. 1e-9 is chosen: it cuts the singular value that centring makes zero, to rounding
+    # shape (C, P), that of W. M has a singular value that is zero to rounding, because it is centred: 1e-9 is chosen to
+    # cut it
     inverse = np.linalg.pinv(M, rcond=1e-9)
     return {
         quantities.SCATTERED_LOSS_NC1: nc1,
@@ -102,7 +110,7 @@ def small_terms(X: np.ndarray, classes: int) -> models.Numbers:
 
 
 def _scaled_along(U: np.ndarray, factor: float) -> np.ndarray:
-    """Return the map, (P, P), that scales the directions of U, (P, C - 1), by a factor, and keeps all others."""
+    """Return the map, (P, P), that scales the span of U, (P, C - 1), by a factor, and nothing orthogonal to it."""
     return np.eye(len(U)) + (factor - 1) * U @ U.T
 
 
@@ -116,7 +124,7 @@ def _least_squares_losses(X: np.ndarray, change: np.ndarray, classes: int) -> tu
 
 
 def _simplex(classes: int) -> np.ndarray:
-    """Return Phi, the labels less their mean (eq. 18)."""
+    """Return Phi, the labels of the classes less their mean, (C, C) (eq. 18)."""
     return np.eye(classes) - 1 / classes
 
 
@@ -126,19 +134,20 @@ def _score_error(W: np.ndarray, M: np.ndarray) -> float:
 
 
 def simplex_scores(X: np.ndarray, classes: int) -> models.Numbers:
-    """Measure what class means that are a simplex frame leave of L_NC2/3 under noise within classes (appendix C.2).
+    """Measure by how much L_NC2/3 is above zero where class means are a simplex frame, under noise (appendix C.2).
 
     Quantities
     ----------
     simplex_score_error
-        ||W M - Phi||_F / ||Phi||_F for class means M that are a simplex frame of singular values one and their
-        least-squares classifier W. The noise has a standard deviation of one in directions orthogonal to all class
-        means; along them it is the index: 10, 1, 0.1, 0.01.
+        ||W M - Phi||_F / ||Phi||_F for class means M that are a simplex frame of singular values one, and their
+        least-squares classifier W. Noise has standard deviation one in directions orthogonal to all class means. Index:
+        its standard deviation along class means, 10, 1, 0.1, 0.01.
     simplex_frame_distance
-        The larger distance of two Gram matrices, of class means and of classifiers, from the nearest multiple of a
-        simplex frame's, relative. Index: as for ``simplex_score_error``.
+        The larger of two distances, of the Gram matrices of class means and of classifiers, from the nearest multiple
+        of a simplex frame's, each relative to the Gram matrix. Index: as for ``simplex_score_error``.
     simplex_self_duality
-        Squared distance of classifiers from class means, both of unit norm. Index: as for ``simplex_score_error``.
+        Squared distance of classifiers from class means, both scaled to unit norm. Index: as for
+        ``simplex_score_error``.
     """
     U, _, V = models.snr_vectors(X, classes)
     M = U @ V.T
@@ -160,8 +169,8 @@ def simplex_scores(X: np.ndarray, classes: int) -> models.Numbers:
 def leaning_noise(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     """Measure pinv(Sigma_B) Sigma_W where noise is large in a direction that leans a little towards the class means.
 
-    For a lean d of `LEANS`: noise of variance 1/d along d u + sqrt(1 - d^2) n, with u the direction in which class
-    means differ least and n one in which they do not differ, and of variance d elsewhere.
+    The class means are those of X: u is the direction in which they differ least, n one in which they do not differ.
+    For a lean d of `LEANS` noise has the variance 1/d along d u + sqrt(1 - d^2) n, and d in all orthogonal directions.
 
     Quantities
     ----------
@@ -169,7 +178,7 @@ def leaning_noise(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
         Trace and Frobenius norm of pinv(Sigma_B) Sigma_W where large noise leans by d towards the class means. Index:
         d, 0.01, 0.001, 0.0001. nan where the class means span all directions.
     covariance_condition
-        Condition number of Sigma_W of the features of ``product_trace``. Index: d.
+        Condition number of Sigma_W of the same features. Index: as for ``product_trace``.
     """
     trace, norm, condition = np.full((3, len(LEANS)), np.nan)
     measured = {
@@ -177,9 +186,10 @@ def leaning_noise(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
         quantities.PRODUCT_NORM: norm,
         quantities.COVARIANCE_CONDITION: condition,
     }
-    if len(X) < classes:
+    if len(X) < classes:  # P = C - 1: there is no direction n
         return measured
-    # columns of U: C - 1 directions in which class means differ, most in the first, then those in which they do not
+    # Columns of U: C - 1 directions in which class means differ, most in the first, then those in which they do not. So
+    # u has the index C - 2, and n the index C - 1
     U, _, _ = np.linalg.svd(models.signal_to_noise(X, classes))
     for index, lean in enumerate(LEANS):
         direction = lean * U[:, classes - 2] + np.sqrt(1 - lean**2) * U[:, classes - 1]
@@ -187,7 +197,7 @@ def leaning_noise(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
         change = np.sqrt(lean) * (np.eye(len(X)) - projector) + projector / np.sqrt(lean)
         within, means = identities.moments(rescattered(X, change, classes), classes)
         centred = collapse.centred_means(means)
-        # 1e-9 is chosen: it cuts the eigenvalues that are zero, to rounding, as Sigma_B has rank C - 1
+        # Sigma_B has rank C - 1, and its other eigenvalues are zero to rounding: 1e-9 is chosen to cut them
         product = np.linalg.pinv(centred.T @ centred / classes, rcond=1e-9, hermitian=True) @ within
         trace[index] = np.trace(product)
         norm[index] = np.linalg.norm(product)
@@ -196,24 +206,25 @@ def leaning_noise(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
 
 
 def simplex_means(X: np.ndarray, classes: int) -> models.Numbers:
-    """Measure collapse while noise vanishes around class means that are a simplex frame.
+    """Measure collapse while noise vanishes around class means that are a simplex frame of singular values one.
 
-    The noise has the covariance e^2 Q, with each e of `NOISES`. Q is the identity but for one thing: coupled noise has
-    the covariance `COUPLING` between a direction of the class means and one orthogonal to all of them; uncoupled noise
-    has 1.5 times the variance along that direction of the class means.
+    Noise has the covariance e^2 Q, with each e of `NOISES`. Let u be a direction of the class means and n one that is
+    orthogonal to all of them. For coupled noise Q is the identity plus an entry `COUPLING` between u and n. For
+    uncoupled noise it is the identity with a variance of 1.5 along u.
 
     Quantities
     ----------
     vanishing_nc1, vanishing_nc4_examples
-        Tr(pinv(Sigma_B) Sigma_W) / C, and how many examples least-squares classifier and nearest class mean decide
-        differently, under coupled noise around class means that are a simplex frame. Index: e, 0.1, 0.01, 0.001. nan
-        where the class means span all directions.
+        Tr(pinv(Sigma_B) Sigma_W) / C, and the number of examples that the least-squares classifier and the nearest
+        class mean decide differently, under coupled noise. Index: e, 0.1, 0.01, 0.001. nan where the class means span
+        all directions.
     vanishing_self_duality, vanishing_self_duality--uncoupled
-        Squared distance of the least-squares classifiers from the class means, both of unit norm, under coupled and
-        uncoupled noise. Index: e.
+        Squared distance of the least-squares classifiers from the class means, both scaled to unit norm, under coupled
+        and under uncoupled noise. Index: as for ``vanishing_nc1``.
     vanishing_nc4_far_points, vanishing_nc4_far_points--uncoupled
-        Of the class means moved by `FAR` to either side along the direction orthogonal to all of them, how many
-        least-squares classifier and nearest class mean decide differently, under coupled and uncoupled noise. Index: e.
+        Number of points that the least-squares classifier and the nearest class mean decide differently, under coupled
+        and under uncoupled noise. The points are the class means moved by `FAR` to both sides along n. Index: as for
+        ``vanishing_nc1``.
     """
     nc1, nc4, duality, duality_uncoupled, far, far_uncoupled = np.full((6, len(NOISES)), np.nan)
     measured: models.Numbers = {
@@ -224,22 +235,22 @@ def simplex_means(X: np.ndarray, classes: int) -> models.Numbers:
         quantities.SMALL_NOISE_NC4_FAR_POINTS: far,
         quantities.SMALL_NOISE_NC4_FAR_POINTS_UNCOUPLED: far_uncoupled,
     }
-    if len(X) < classes:
+    if len(X) < classes:  # P = C - 1: no direction is orthogonal to all class means
         return measured
     U, _, Vt = np.linalg.svd(models.signal_to_noise(X, classes))
-    # a simplex frame of singular values one, a direction of the class means, and one orthogonal to all of them
+    # the simplex frame M, the direction u (`along`) and the direction n (`beside`)
     M, along, beside = U[:, : classes - 1] @ Vt[: classes - 1], U[:, 0], U[:, classes - 1]
     coupled = np.eye(len(X)) + COUPLING * (np.outer(along, beside) + np.outer(beside, along))
     uncoupled = np.eye(len(X)) + 0.5 * np.outer(along, along)
 
     def with_noise(standard_deviation: float, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return features around M with noise of a covariance, and their least-squares classifier."""
+        """Return features around M, whose noise has a standard deviation e and the matrix Q, and their W."""
         noise = standard_deviation * np.linalg.cholesky(covariance) @ models.deviations(X, classes)
         H = noise + np.repeat(M, X.shape[1] // classes, axis=1)
         return H, models.classifier(H, classes)
 
     def decided_differently(W: np.ndarray, points: np.ndarray) -> int:
-        """Return how many points, as columns, the classifier W and the nearest class mean decide differently."""
+        """Return how many points, which are columns, W and the nearest class mean decide differently."""
         # (points, 1, P) less (C, P): a distance for each point and class
         nearest = np.argmin(np.linalg.norm(points.T[:, None] - M.T, axis=2), axis=1)
         # features have mean zero, so that the bias is 1 / C for every class

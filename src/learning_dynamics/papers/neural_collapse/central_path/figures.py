@@ -1,4 +1,4 @@
-"""The flows on the central path, their closed forms and limits, beside a network in training."""
+"""The flows on the central path, their closed forms and limits, and a network in training."""
 
 from typing import Any
 
@@ -18,10 +18,12 @@ from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
+# by the value of the column ``flow``: colour and label of a flow, named by its map onto the tangent space
 FLOWS = {
     quantities.ORTHOGONAL: ("blue", "orthogonal projection"),
     quantities.PRINTED: ("vermilion", "printed map"),
 }
+# of the axes of panels over flow time
 OVER_TIME: dict[str, Any] = {"xscale": "log", "yscale": "log", "xlabel": "flow time $t$"}
 
 
@@ -78,13 +80,13 @@ def central_path(
 
 
 def drawn_member(table: pd.DataFrame, size: int, member: int) -> pd.DataFrame:
-    """Return the rows of one member of one size, numbered as in the settings."""
+    """Return the rows of one member of one size; `size` is its index in the setting ``sizes``, `member` the seed."""
     columns_of_size = dict(zip(SIZE_COLUMNS, settings_of(table)["sizes"][size], strict=True))
     return select(table, **columns_of_size, seed=member)
 
 
 def _spectrum(table: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the rows of each singular value after time 0, the largest first."""
+    """Return for each singular value omega_j its rows after time 0, the largest omega_j first."""
     return [rows for _, rows in _after_start(table, quantities.OMEGA).groupby("index")]
 
 
@@ -95,15 +97,15 @@ def _after_start(table: pd.DataFrame, quantity: Quantity, **where: str) -> pd.Da
 
 
 def _dots(axis: Axes, time: np.ndarray, values: np.ndarray) -> None:
-    """Draw a prediction as black dots, some along a line, so that the measured line stays visible below."""
+    """Draw a prediction as black dots at every sixth time, so that the measured line below them stays visible."""
     axis.plot(time[::6], values[::6], ".", color=COLOURS["black"], ms=3.2, zorder=4)
 
 
 def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -> None:
-    """Draw one flow's singular values, the closed form that it obeys, and the asymptote of that.
+    """Draw one flow's singular values, the closed form that it obeys, and the asymptote of this closed form.
 
-    Without `descent` the closed form is the paper's. With `descent`, which is drawn at its smallest step, it is the
-    algorithm's, and the paper's is drawn for the largest singular value.
+    Without `descent` the closed form is the paper's (Proposition 2). With `descent` it is the algorithm's, descent is
+    drawn at its smallest step, and the paper's closed form is drawn for the largest singular value alone.
     """
     lines = _spectrum(flow)
     starts = select(flow, quantities.OMEGA, time=0).set_index("index")["value"]
@@ -143,24 +145,26 @@ def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -
 
 
 def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
-    """Draw measured speeds in units of the paper's formula against (C + omega^2) / C."""
-    keys = ["classes", "examples", "features", "seed", "index"]
+    """Draw measured speeds, divided by the paper's formula for them, against 1 + omega^2 / C."""
+    keys = ["classes", "examples", "features", "seed", "index"]  # columns that identify one omega_j of one draw
     omega = select(features, quantities.OMEGA).set_index(keys)["value"]
     factors = 1 + omega**2 / omega.index.get_level_values("classes").to_numpy()
+    # mark, colour and size
     marks = {
         quantities.ORTHOGONAL: ("o", "blue", 3.0),
         quantities.PRINTED: ("s", "vermilion", 3.4),
         quantities.DESCENT: ("x", "black", 2.6),
     }
-    for flow, (mark, colour, width) in marks.items():
+    for flow, (mark, colour, size) in marks.items():
         rows = select(features, quantities.SPEED, flow=flow).set_index(keys)
         classes, examples = (rows.index.get_level_values(key).to_numpy() for key in ("classes", "examples"))
         ratio = rows["value"] / theory.snr_velocity(omega.loc[rows.index].to_numpy(), classes, examples)
         label = FLOWS[flow][1] if flow in FLOWS else "algorithm, one step"
         axis.plot(
-            factors.loc[rows.index], ratio, mark, ms=width, color=COLOURS[colour], mfc="none", mew=0.6, label=label
+            factors.loc[rows.index], ratio, mark, ms=size, color=COLOURS[colour], mfc="none", mew=0.6, label=label
         )
-    # predictions, from the smallest factor to the largest: the factor itself, and one
+    # Predictions are straight lines: the factor 1 + omega^2 / C itself, and one. They are drawn between the smallest
+    # factor, that of omega = 0, and the largest
     ends = np.array([1.0, factors.max()])
     for predicted in (ends, np.ones(2)):
         axis.plot(ends, predicted, color=COLOURS["black"], ls=DASHED, lw=1.0, zorder=4)
@@ -170,7 +174,7 @@ def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
 
 
 def _spread_panel(axis: Axes, flows: pd.DataFrame) -> None:
-    """Draw omega_max / omega_min - 1 along both flows, one wide and one thin so that both are seen, and 1/t."""
+    """Draw omega_max / omega_min - 1 along both flows, one wide and one thin so that both are seen; draw 1/t."""
     for width, (flow, (colour, label)) in zip((3.4, 1.2), FLOWS.items(), strict=True):
         rows = _after_start(flows, quantities.SINGULAR_VALUE_SPREAD, flow=flow)
         axis.plot(rows["time"], rows["value"], color=COLOURS[colour], lw=width, label=label)
@@ -195,14 +199,15 @@ def _spread_panel(axis: Axes, flows: pd.DataFrame) -> None:
 
 def _spectral_loss_panel(axis: Axes, flow: pd.DataFrame) -> None:
     """Draw the loss and its two parts along a flow, and what Lemma 1 computes from the singular values."""
-    labels = {
+    # colour, label, and Lemma 1's formula
+    terms = {
         quantities.LOSS: ("grey", r"$\mathcal{L}$", theory.spectral_loss),
         quantities.LOSS_NC1: ("green", r"$\mathcal{L}_{\mathrm{NC1}}$", theory.spectral_variability_loss),
         quantities.LOSS_NC23: ("purple", r"$\mathcal{L}_{\mathrm{NC2/3}}$", theory.spectral_geometry_loss),
     }
     spectrum = np.stack([line["value"].to_numpy() for line in _spectrum(flow)], axis=-1)  # shape (times, C - 1)
     classes = int(flow["classes"].iloc[0])
-    for quantity, (colour, label, formula) in labels.items():
+    for quantity, (colour, label, formula) in terms.items():
         rows = _after_start(flow, quantity)
         width = 4.0 if quantity == quantities.LOSS else 2.0
         axis.plot(rows["time"], rows["value"], color=COLOURS[colour], label=label, lw=width)
@@ -212,7 +217,8 @@ def _spectral_loss_panel(axis: Axes, flow: pd.DataFrame) -> None:
 
 
 def _limit_panel(axis: Axes, flows: pd.DataFrame) -> None:
-    """Draw the distances of eqs. 10 and 11 along both flows."""
+    """Draw the distances of eqs. 10 and 11 along both flows; of the first one flow is wide, so that both are seen."""
+    # dashes and label
     distances = {
         quantities.SNR_LIMIT_DISTANCE: ("-", "eq. 10"),
         quantities.FEATURES_LIMIT_DISTANCE: ((0, (1, 1)), "eq. 11"),
@@ -220,7 +226,8 @@ def _limit_panel(axis: Axes, flows: pd.DataFrame) -> None:
     for width, (flow, (colour, _)) in zip((3.0, 1.2), FLOWS.items(), strict=True):
         for quantity, (dashes, _) in distances.items():
             rows = _after_start(flows, quantity, flow=flow)
-            axis.plot(rows["time"], rows["value"], color=COLOURS[colour], ls=dashes, lw=width if dashes == "-" else 1.6)
+            line_width = width if quantity == quantities.SNR_LIMIT_DISTANCE else 1.6
+            axis.plot(rows["time"], rows["value"], color=COLOURS[colour], ls=dashes, lw=line_width)
     axis.set(**OVER_TIME, ylabel="distance from the limit", title="limit of the features")
     handles = [Line2D([], [], color=COLOURS["black"], ls=dashes, label=label) for dashes, label in distances.values()]
     axis.legend(handles=handles, loc="lower left", borderaxespad=0.1)

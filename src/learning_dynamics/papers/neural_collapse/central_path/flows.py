@@ -1,8 +1,12 @@
 """Flows and descent that keep features at identity within-class covariance (Han, Papyan, Donoho 2022, appendix D).
 
-Two maps take a gradient to the tangent space of the manifold X C X^T = I, C = (I - Y^T Y / N) / (C N): the one that the
-paper prints, which moves back along X -> A X, and the orthogonal projection. Each gives a flow. The discrete
-algorithm of appendix D.1 takes a plain gradient step and renormalises; as its step goes to zero it follows the first.
+The features X, (P, C N), are on the manifold X C X^T = I. Between features C is the class-centring matrix (I - Y^T Y /
+N) / (C N) with the labels Y (eq. 21); elsewhere it is the number of classes, which have N examples each. Z is any
+direction, of the shape of X.
+
+Two maps take a gradient to the tangent space at X. The map that the paper prints subtracts a move along X -> A X, which
+changes no prediction; the other one is the orthogonal projection. Each gives a flow. The algorithm of appendix D.1
+takes a plain gradient step and renormalises; as its step goes to zero it follows the flow of the printed map.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,14 +17,15 @@ from learning_dynamics.dynamics.gradient_flow import Flow, Tolerances, integrate
 from learning_dynamics.papers.neural_collapse.central_path import models
 from learning_dynamics.papers.neural_collapse.central_path.quantities import ORTHOGONAL, PRINTED
 
-TangentMap = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
+TangentMap = Callable[[np.ndarray, np.ndarray, int], np.ndarray]  # takes X, Z and the number of classes
 
 
 def constraint(X: np.ndarray, Z: np.ndarray, classes: int, *, sign: int = 1) -> np.ndarray:
-    """Return X C Z^T + Z C X^T, zero for Z tangent to the manifold at X (Proposition 3), (..., features, features).
+    """Return X C Z^T + Z C X^T, (..., P, P), which is zero for Z tangent to the manifold at X (Proposition 3).
 
     `sign` is that of the first product.
     """
+    # X C Z^T: C takes class means away and divides by the number of examples
     product = models.deviations(X, classes) @ Z.mT / X.shape[-1]
     return sign * product + product.mT
 
@@ -28,8 +33,8 @@ def constraint(X: np.ndarray, Z: np.ndarray, classes: int, *, sign: int = 1) -> 
 def printed_map(X: np.ndarray, Z: np.ndarray, classes: int) -> np.ndarray:
     """Return Z - (X C Z^T + Z C X^T) X / 2, the shape of X (Proposition 4).
 
-    For X on the manifold this is tangent; what it removes has the form S X with S symmetric, a move that changes
-    no prediction.
+    For X on the manifold this is tangent. What the map takes away from Z has the form S X with S symmetric: a move
+    along X -> A X, which changes no prediction.
     """
     return Z - 0.5 * constraint(X, Z, classes) @ X
 
@@ -37,8 +42,9 @@ def printed_map(X: np.ndarray, Z: np.ndarray, classes: int) -> np.ndarray:
 def orthogonal_projection(X: np.ndarray, Z: np.ndarray, classes: int) -> np.ndarray:
     """Return the tangent matrix nearest to Z in the Frobenius norm, the shape of X.
 
-    Z - (C N / 2) (X C Z^T + Z C X^T) X C. The normal space at X is {S X C : S symmetric}: the inner product of S X C
-    with Z is half that of S with X C Z^T + Z C X^T. The factor C N comes from C C = C / (C N).
+    It is Z - (C N / 2) (X C Z^T + Z C X^T) X C, in which C N is the number of examples. The normal space at X is
+    {S X C : S symmetric}, because the inner product of S X C with Z is half that of S with X C Z^T + Z C X^T. The
+    factor C N comes from the product of two class-centring matrices, C C, which is C over the number of examples.
     """
     return Z - 0.5 * constraint(X, Z, classes) @ models.deviations(X, classes)
 
@@ -62,21 +68,29 @@ def renormalised_flow(
 ) -> Flow:
     """Integrate eq. 5 from features on the manifold, in the variable log(1 + t).
 
-    The field is evaluated at the renormalised features, so that the integrator's drift off the manifold is not fed
-    back: there the tangent maps would amplify it, by a factor that grows with the signal.
+    The velocity is evaluated at the renormalised state, so that the integrator's drift off the manifold is not fed
+    back: off the manifold the tangent maps would amplify it, by a factor that grows with the size of the class means.
 
     Parameters
     ----------
-    initial : ndarray, shape (features, samples)
+    initial : ndarray, shape (P, C N)
+        Renormalised features.
+    classes : int
+    tangent_map : callable
+        One of `TANGENT_MAPS`.
     times : ndarray, shape (times,), ascending from 0
+        The flow times t that are recorded.
+    tolerances : Tolerances
+        Of the integrator.
 
     Returns
     -------
     Flow
-        States are packed features; times are those of the integrator, log(1 + t).
+        Its states, (times, P C N), are features as vectors, row by row. Its final time is the integrator's, log(1 + t).
     """
 
     def field(log_time: float, state: np.ndarray) -> np.ndarray:
+        """Return d state / d log(1 + t), which is (1 + t) dX/dt."""
         X = models.renormalised(state.reshape(initial.shape), classes)
         return np.exp(log_time) * velocity(X, classes, tangent_map).ravel()
 
@@ -88,7 +102,7 @@ def renormalised_descent(initial: np.ndarray, classes: int, step: float, recorde
 
     Parameters
     ----------
-    initial : ndarray, shape (..., features, samples)
+    initial : ndarray, shape (..., P, C N)
         Renormalised features.
     step : float
         The step size eta.
@@ -97,7 +111,7 @@ def renormalised_descent(initial: np.ndarray, classes: int, step: float, recorde
 
     Returns
     -------
-    ndarray, shape (..., times, features, samples)
+    ndarray, shape (..., times, P, C N)
     """
 
     def descend(X: np.ndarray) -> np.ndarray:
@@ -109,7 +123,8 @@ def renormalised_descent(initial: np.ndarray, classes: int, step: float, recorde
 def iterates(
     move: Callable[[np.ndarray], np.ndarray], state: np.ndarray, recorded_steps: Sequence[int] | np.ndarray
 ) -> Iterator[np.ndarray]:
-    """Yield what a map makes of a state in so many steps, for each number of steps recorded, ascending from 0."""
+    """Yield a state after each of some numbers of steps, ascending from 0; a step replaces it by ``move(state)``."""
+    # steps from one recorded state to the next; the first difference is from no step at all
     for n_steps in np.diff(recorded_steps, prepend=0):
         for _ in range(n_steps):
             state = move(state)

@@ -1,11 +1,18 @@
-"""What the paper equates for any features, and what the same equations leave when a factor or a term is wrong.
+"""Gaps of the paper's equations for any features, and of the same equations with a wrong factor or term.
 
-Functions return relative gaps by quantity: zero to rounding where an equation holds. Names that end in
-``--<alternative>`` belong to an altered equation, which a measurement worth its name must tell from the paper's.
+Functions return gaps by quantity. A gap is the norm of a difference over the norm of what it is compared with: zero to
+rounding where an equation holds. A quantity whose name ends in ``--<alternative>`` belongs to an altered equation, of
+which the gap must be clearly above zero.
 
-Shapes: H (P, C N), one draw's features, neither centred nor normalised, examples as columns, sorted by class, N of
-each; extended classifiers W (C, P + 1), biases in the last column; class means as rows, (C, P), as `measures.collapse`
-takes them; A (P, P).
+Shapes: H (P, C N) are one draw's features, neither centred nor normalised, with examples as columns, all of the first
+class first, N of each of C classes. A and covariances are (P, P). Class means are rows, (C, P), as `measures.collapse`
+takes them. Extended features [h; 1] have a last entry of one; extended classifiers W, (C, P + 1), have the biases in
+their last column.
+
+Sigma_W and Sigma_T are the covariances of features within classes and in total, mu_G is the global mean, lambda the
+weight decay. S = Sigma_T + mu_G mu_G^T + lambda I, in extended features, is the regularised second moment. The loss L
+of a classifier is L_LS + L_LS^perp: L_LS is the loss of the least-squares classifier, L_LS^perp what the classifier
+loses against it (Theorem 1). L_LS = L_NC1 + L_NC2/3 (Theorem 2).
 """
 
 import numpy as np
@@ -15,12 +22,16 @@ from learning_dynamics.papers.neural_collapse.central_path import models, quanti
 
 
 def moments(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return Sigma_W, (features, features), and class means as rows, (classes, features)."""
+    """Return Sigma_W, (P, P), and class means as rows, (C, P), not centred."""
     return models.within_covariance(H, classes), models.class_means(H, classes).T
 
 
 def least_squares(H: np.ndarray, classes: int, decay: float) -> np.ndarray:
-    """Return the extended classifier that minimises the loss, by a least-squares solver, without covariances."""
+    """Return the extended classifier that minimises the loss, (C, P + 1), by a least-squares solver for its equations.
+
+    No covariance is formed. Weight decay is P + 1 more examples, sqrt(C N lambda) times the unit vectors, with labels
+    of zeros.
+    """
     samples, size = H.shape[1], len(H) + 1
     rows = np.vstack([models.extended(H).T, np.sqrt(samples * decay) * np.eye(size)])
     labels = np.vstack([models.one_hot(classes, samples // classes).T, np.zeros((size, classes))])
@@ -28,34 +39,36 @@ def least_squares(H: np.ndarray, classes: int, decay: float) -> np.ndarray:
 
 
 def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> models.Numbers:
-    """Gaps of Proposition 1, Theorems 1 and 2, for any extended classifier W, against a least-squares solver.
+    """Return gaps of Proposition 1 and Theorems 1 and 2, for any extended classifier W.
+
+    W_LS, the optimal classifier, is computed by its formula and by a least-squares solver.
 
     Quantities
     ----------
     classifier_gap
         Proposition 1's formula of the optimal classifier less the solver's, relative to the solver's.
     classifier_gap--half_decay, classifier_gap--without_mean
-        ``classifier_gap`` by altered formulas: half the weight decay, and the covariance without the global mean's
-        square.
+        ``classifier_gap`` by altered formulas: with half the weight decay, and with S - mu_G mu_G^T for S.
     loss_decomposition_gap
-        Loss of W less the solver's loss and the deviation L_LS^perp, relative to the loss of W (Theorem 1).
+        |L - L_LS - L_LS^perp| / L, with the loss L of W, the loss L_LS of the solver's classifier, and L_LS^perp by its
+        formula (Theorem 1).
     loss_decomposition_gap--without_mean
-        ``loss_decomposition_gap`` with the deviation in the metric without the global mean's square.
+        ``loss_decomposition_gap`` with S - mu_G mu_G^T for S in L_LS^perp.
     deviation_over_least
-        L_LS^perp over the least that a classifier as far from the solver's can have: half the squared distance times
-        the smallest eigenvalue of the metric, the regularised second moment (Theorem 1, footnote 7).
+        L_LS^perp over the least value that it can have for a classifier as far from the solver's as W is. That is half
+        the smallest eigenvalue of S times the squared distance (Theorem 1, footnote 7).
     ls_decomposition_gap
-        The solver's loss less its two terms L_NC1 and L_NC2/3, relative to the solver's loss (Theorem 2).
+        |L_LS - L_NC1 - L_NC2/3| / L_LS, with the loss L_LS of the solver's classifier (Theorem 2).
     ls_decomposition_gap--without_decay, ls_decomposition_gap--without_classes
         ``ls_decomposition_gap`` with altered terms: L_NC1 without weight decay, and L_NC2/3 without its factor 1/C.
     """
     classes = len(W)
     within, means = moments(H, classes)
     solution = least_squares(H, classes, decay)
-    # in extended features: mu_G, (P + 1,); and S = Sigma_T + mu_G mu_G^T + lambda I, (P + 1, P + 1)
+    # in extended features: mu_G, (P + 1,), and S, (P + 1, P + 1)
     mean = np.append(means.mean(axis=0), 1.0)
     second_moment = models.extended(H) @ models.extended(H).T / H.shape[1] + decay * np.eye(len(H) + 1)
-    # Proposition 1's formula with S - mu_G mu_G^T for S, transposed, (P + 1, C)
+    # W_LS = [mu_c; 1]^T S^-1 / C (Proposition 1) with S - mu_G mu_G^T for S, transposed, (P + 1, C)
     without_mean = (
         np.linalg.pinv(second_moment - np.outer(mean, mean)) @ np.column_stack([means, np.ones(classes)]).T / classes
     )
@@ -88,20 +101,23 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> models.
 
 
 def equation_6(H: np.ndarray, classes: int) -> models.Numbers:
-    """Gaps of equation 6: W = M^T Sigma_T^{-1} / C and b = 1/C - W mu_G without weight decay, M centred.
+    """Return gaps of equation 6, W = M^T Sigma_T^{-1} / C and b = 1/C - W mu_G, without weight decay.
+
+    M, (P, C), has the centred class means as columns.
 
     Quantities
     ----------
     unextended_classifier_gap
         Equation 6's weights and biases less those of a least-squares solver, relative to the solver's.
     unextended_classifier_gap--within, unextended_classifier_gap--constant_bias
-        ``unextended_classifier_gap`` altered: Sigma_W instead of Sigma_T, and a bias of 1/C alone.
+        ``unextended_classifier_gap`` of altered equations: with Sigma_W for Sigma_T, and with the bias b = 1/C.
     """
     solution = least_squares(H, classes, 0.0)
     within, means = moments(H, classes)
     centre = means.mean(axis=0)
     centred = collapse.centred_means(means)
     total = within + centred.T @ centred / classes
+    # W of equation 6, and the same with Sigma_W for Sigma_T
     weights, discriminant = (np.linalg.solve(matrix, centred.T).T / classes for matrix in (total, within))
     biases = np.full(classes, 1 / classes)
     classifiers = {
@@ -113,15 +129,15 @@ def equation_6(H: np.ndarray, classes: int) -> models.Numbers:
 
 
 def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> models.Numbers:
-    """Relative change of predictions and of loss under H -> A H, without weight decay (section 3.1).
+    """Return relative changes of predictions and of loss under H -> A H, without weight decay (section 3.1).
 
     Quantities
     ----------
     predictions_change, loss_change
-        Change of the least-squares classifier's predictions, and of its loss, under H -> A H, relative to those of H
-        (section 3.1).
+        Change of predictions, and of the loss, from H to A H, relative to those of H. Both have their own least-squares
+        classifiers (section 3.1).
     predictions_change--classifier_kept, loss_change--classifier_kept
-        ``predictions_change`` and ``loss_change`` where the classifier of H is kept for A H.
+        ``predictions_change`` and ``loss_change`` where A H has the least-squares classifier of H.
     """
     mapped = A @ H
     classifier, mapped_classifier = (
@@ -144,27 +160,31 @@ def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> models.Numbers:
 
 
 def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> models.Numbers:
-    """Gaps of Lemma 7, both ways: equal singular values and a null space of ones, against a simplex frame.
+    """Return gaps of Lemma 7: a matrix is a simplex frame if and only if it has two properties.
+
+    They are C - 1 equal singular values, and columns that sum to zero. A simplex frame E, (P, C), has a Gram matrix
+    E^T E that is a multiple of C I - 1 1^T.
 
     Quantities
     ----------
     simplex_frame_gap
-        The larger of two gaps: the Gram matrix of a matrix with equal singular values and a null space of ones against
-        a simplex frame's; and what the singular values of a rotated simplex frame, and its product with ones, leave of
-        both properties, relative to the largest singular value (Lemma 7).
+        The larger of two gaps (Lemma 7). One is for a matrix with both properties: its Gram matrix less the nearest
+        multiple of a simplex frame's, relative to the Gram matrix. The other is for a rotated simplex frame: its
+        largest deviation from both properties, relative to its largest singular value.
     simplex_frame_gap--other_null_space, simplex_frame_gap--unequal_values
-        Gap of the Gram matrix, as in ``simplex_frame_gap``, of a matrix with equal singular values whose null space is
-        another line, and of one whose columns sum to zero but whose singular values differ.
+        Gap of the Gram matrix, as in ``simplex_frame_gap``, of a matrix with equal singular values but columns that do
+        not sum to zero, and of one whose columns sum to zero but whose singular values differ.
     """
     U, omega, V = models.snr_vectors(H, classes)
-    # a simplex frame (P, C) of singular values 3: an orthonormal basis of what is orthogonal to ones, rows (C - 1, C),
-    # rotated into P dimensions
+    # `centred` (C - 1, C) has as rows an orthonormal basis of the vectors that are orthogonal to ones. Rotated into P
+    # dimensions and times 3 it is a simplex frame (P, C) of singular values 3
     centred = np.linalg.svd(np.eye(classes) - 1 / classes)[2][: classes - 1]
     frame = 3.0 * np.linalg.qr(Z[:, : classes - 1])[0] @ centred
-    # with a row of zeros C - 1 features have C singular values too
+    # with a row of zeros there are C singular values even for P = C - 1
     frame_values = np.linalg.svd(np.vstack([frame, np.zeros(classes)]), compute_uv=False)
+    # the range of the C - 1 that should be equal, the one that should be zero, and the largest entry of the column sum
     frame_gap = max(np.ptp(frame_values[:-1]), frame_values[-1], np.abs(frame.sum(axis=1)).max()) / frame_values[0]
-    # of any Gaussian (C, C) matrix: entries of Z serve, there are P C N of them
+    # made of any Gaussian matrix (C, C); here its entries are the first of the P C N entries of Z
     orthogonal = np.linalg.qr(Z.ravel()[: classes**2].reshape(classes, classes))[0]
     return {
         quantities.SIMPLEX_FRAME_GAP: float(max(theory.simplex_gram(3.0 * U @ V.T), frame_gap)),

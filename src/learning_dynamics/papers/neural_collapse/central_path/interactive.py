@@ -28,10 +28,12 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     """
     classes = int(flows["classes"].max())
     path = select(flows, quantities.OMEGA, classes=classes, flow=quantities.ORTHOGONAL)
+    # by name: rows with the columns moment (a time or an epoch), seed, index j and value omega_j
     courses = {PATH: path.rename(columns={"time": "moment"})}
     for training in trainings:
         omega = select(training, training_quantities.SNR)
         courses[NETWORKS[data_and_network(training)[1]]] = omega.rename(columns={"epoch": "moment"})
+    # as many moments as the course with the fewest has
     count = min(rows["moment"].nunique() for rows in courses.values())
     moments = {name: _spaced_moments(rows, count) for name, rows in courses.items()}
     table = _spectra(courses, moments)
@@ -56,7 +58,7 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     # the chart's parameters `moment` and `course`, as expressions below name them
     moment_slider = slider("moment", "moment", range(1, count + 1), 1 + count // 2)
     course_choice = choice("course", "course", list(courses), list(courses), PATH)
-    # of each course, one for each moment
+    # for each course the titles of its moments
     titles = {
         name: [_time(moment) if name == PATH else f"epoch {moment:.0f}" for moment in course_moments]
         for name, course_moments in moments.items()
@@ -92,9 +94,10 @@ def _spaced_moments(rows: pd.DataFrame, count: int) -> np.ndarray:
 
 
 def _spectra(courses: Mapping[str, pd.DataFrame], moments: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """Return the positive singular values of every draw of every course, with columns as the chart names them.
+    """Return the positive singular values of every draw of every course at the given moments.
 
-    The column ``place`` has the number of the moment within its course, from 1.
+    Columns are those that the chart names: course, seed, index, value, and place, the number of the moment within its
+    course, from 1.
     """
     tables = []
     for name, rows in courses.items():
@@ -106,5 +109,6 @@ def _spectra(courses: Mapping[str, pd.DataFrame], moments: Mapping[str, np.ndarr
 
 
 def _time(moment: float) -> str:
+    """Return what the title writes for a flow time."""
     factor, _, exponent = f"{moment:.1e}".partition("e")
     return f"{italic('t')} = 0" if moment == 0 else f"{italic('t')} = {factor} × {power(int(exponent))}"

@@ -1,7 +1,9 @@
-"""How near features are to the limits that the central path has: of the SNR matrix, and neural collapse itself.
+"""How near features are to limits that they have on the central path: that of the SNR matrix, and neural collapse.
 
-Shapes: X (..., P, C N), examples as columns, sorted by class, N of each; the start (P, C N), without leading axes.
-Class means are rows, (..., C, P), in `collapse_along`. What is returned has the leading axes.
+Shapes: X (..., P, C N) are renormalised features, with examples as columns, all of the first class first, N of each of
+C classes; the start (P, C N) are those at time 0, without leading axes. The SNR matrix (..., P, C) has the class means
+of X as columns, and singular values omega_j. In `collapse_along` class means are rows, (..., C, P). What is returned
+has the leading axes of X.
 """
 
 import numpy as np
@@ -11,22 +13,24 @@ from learning_dynamics.papers.neural_collapse.central_path import models, quanti
 
 
 def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> models.Numbers:
-    """Distances of features from what the singular vectors at the start say, over leading axes of X.
+    """Return distances of features from what the SNR matrix at the start says, over leading axes of X.
+
+    Its singular vectors there are u_j and v_j, j = 1, ..., C - 1, the columns of U and V.
 
     Quantities
     ----------
     snr_outside_first_vectors
-        The part of the SNR matrix outside of sum_j x_j u_j v_j^T, u_j and v_j its singular vectors at the start,
-        relative to all of it (Lemma 6).
+        Distance of the SNR matrix from the nearest sum_j a_j u_j v_j^T, relative to the norm of the SNR matrix (Lemma
+        6).
     snr_limit_distance
-        ||SNR / omega_max - U V^T||_F, U and V of the start (eq. 10).
+        ||SNR / omega_max - U V^T||_F with the largest singular value omega_max of SNR (eq. 10).
     features_limit_distance
         ||X / omega_max - (U V^T) kron 1^T||_F / sqrt(N), for N examples of each class (eq. 11).
     """
     U, _, V = models.snr_vectors(start, classes)
     snr = models.signal_to_noise(X, classes)
     omega_max = np.linalg.svd(snr, compute_uv=False)[..., :1, None]  # shape (..., 1, 1)
-    aligned = np.einsum("pj,...pc,cj->...j", U, snr, V)  # x_j = u_j^T SNR v_j, shape (..., C - 1)
+    aligned = np.einsum("pj,...pc,cj->...j", U, snr, V)  # a_j = u_j^T SNR v_j, shape (..., C - 1)
     examples = X.shape[-1] // classes
     return {
         quantities.SNR_OUTSIDE_FIRST_VECTORS: _norm(snr - (U * aligned[..., None, :]) @ V.T) / _norm(snr),
@@ -37,21 +41,23 @@ def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> models.Numbers
 
 
 def collapse_along(X: np.ndarray, classes: int) -> models.Numbers:
-    """Neural collapse of renormalised features and their least-squares classifier, over leading axes.
+    """Measure neural collapse of renormalised features and their least-squares classifier, over leading axes.
 
     Quantities
     ----------
     trace
-        tr(pinv(Sigma_B) Sigma_W).
+        tr(pinv(Sigma_B) Sigma_W), which is C times NC1.
     nc2_norm_spread
-        Standard deviation of the class means' norms over the mean of these.
+        Standard deviation of the class means' norms over the mean of these norms.
     nc2_angle_distance
         Mean of |cos + 1 / (C - 1)| over pairs of class means.
     nc3
-        || W / ||W||_F - M / ||M||_F ||_F^2 for the classifier W and class means M, as rows.
+        || W / ||W||_F - M / ||M||_F ||_F^2 for the matrices W of classifiers and M of class means, a row for each
+        class.
     nc4
-        Share of examples that the classifier and the nearest class mean label differently.
+        Share of examples that the classifier and the nearest class mean decide differently.
     """
+    # as rows
     means = models.class_means(X, classes).mT
     # the features' mean is zero, so that the bias is 1/C for every class and changes no argmax
     W = models.classifier(X, classes)

@@ -1,46 +1,48 @@
 """Features as free variables under their own least-squares classifier (Han, Papyan, Donoho 2022, section 3).
 
-On the central path the classifier is the least-squares optimum of the features, so that the loss is a
-function of the features alone. Features are matrices of shape (..., features, classes * examples), balanced,
-with all examples of the first class first; without weight decay.
+On the central path the classifier is the least-squares optimum of the features, so that the loss is a function of the
+features alone; there is no weight decay. Features H are matrices (..., P, C N) for C `classes` with N `examples` each
+and P `features`, over any leading axes: examples are columns, all of the first class first. X are renormalised
+features, with identity covariance within classes and zero global mean.
 """
 
 import numpy as np
 
-Numbers = dict[str, np.ndarray | np.floating | float]  # measured, by quantity
+Numbers = dict[str, np.ndarray | np.floating | float]  # measured numbers by the name of their quantity
 
 
 def one_hot(classes: int, examples: int) -> np.ndarray:
-    """Return the labels Y, shape (classes, classes * examples)."""
+    """Return the labels Y, shape (C, C N)."""
     return np.repeat(np.eye(classes), examples, axis=1)
 
 
 def size_label(classes: int, examples: int, features: int) -> str:
-    """Return the name of a problem's size, for arrays kept side by side."""
+    """Return the label of a size, which ends the names of series of features of that size."""
     return f"C{classes}_N{examples}_P{features}"
 
 
 def class_means(H: np.ndarray, classes: int) -> np.ndarray:
-    """Return the class means, shape (..., features, classes): H Y^T / examples."""
+    """Return the class means as columns, not centred, shape (..., P, C): H Y^T / N."""
+    # the examples of a class are neighbours: the last axis becomes (C, N)
     return H.reshape(*H.shape[:-1], classes, -1).mean(axis=-1)
 
 
 def deviations(H: np.ndarray, classes: int) -> np.ndarray:
-    """Return the features less their class means: H (I - Y^T Y / examples), the shape of H.
+    """Return the features less their class means: H (I - Y^T Y / N), the shape of H.
 
-    The class-centring matrix of eq. 21 is this map divided by classes * examples.
+    The class-centring matrix of eq. 21, written C between features, is this map over C N: H C is this over C N.
     """
     return H - np.repeat(class_means(H, classes), H.shape[-1] // classes, axis=-1)
 
 
 def within_covariance(H: np.ndarray, classes: int) -> np.ndarray:
-    """Return the within-class covariance, shape (..., features, features) (eq. 1)."""
+    """Return the within-class covariance Sigma_W, shape (..., P, P) (eq. 1)."""
     inner = deviations(H, classes)
     return inner @ inner.mT / H.shape[-1]
 
 
 def centred(H: np.ndarray) -> np.ndarray:
-    """Return the features less their global mean."""
+    """Return features, or class means, as columns less their mean, the shape of H."""
     return H - H.mean(axis=-1, keepdims=True)
 
 
@@ -50,7 +52,7 @@ def renormalised(H: np.ndarray, classes: int) -> np.ndarray:
 
 
 def signal_to_noise(H: np.ndarray, classes: int) -> np.ndarray:
-    """Return the signal-to-noise matrix Sigma_W^{-1/2} (class means less their mean), (..., features, classes).
+    """Return the SNR (signal-to-noise) matrix, Sigma_W^{-1/2} times the class means less their mean, (..., P, C).
 
     Source: Han, Papyan, Donoho 2022, eq. 8.
     """
@@ -58,12 +60,15 @@ def signal_to_noise(H: np.ndarray, classes: int) -> np.ndarray:
 
 
 def snr_singular_values(H: np.ndarray, classes: int) -> np.ndarray:
-    """Return the singular values of the signal-to-noise matrix but its zero, (..., classes - 1), descending."""
+    """Return the singular values omega_j of the SNR matrix without the one that is zero, (..., C - 1), descending."""
     return np.linalg.svd(signal_to_noise(H, classes), compute_uv=False)[..., : classes - 1]
 
 
 def snr_vectors(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return U, omega, V of one signal-to-noise matrix but its zero: classes - 1 columns, entries and columns."""
+    """Return U, (P, C - 1), omega, (C - 1,), and V, (C, C - 1), of the SNR matrix U diag(omega) V^T of one H, (P, C N).
+
+    The singular value that is zero and its singular vectors are left out. omega is descending.
+    """
     U, omega, Vt = np.linalg.svd(signal_to_noise(H, classes), full_matrices=False)
     return U[:, : classes - 1], omega[: classes - 1], Vt[: classes - 1].T
 
@@ -74,30 +79,35 @@ def relative_gap(changed: np.ndarray, matrix: np.ndarray) -> float:
 
 
 def classifier(H: np.ndarray, classes: int) -> np.ndarray:
-    """Return the least-squares classifier of centred features, (..., classes, features) (eq. 6).
+    """Return the weights W of the least-squares classifier, (..., C, P); its bias is 1/C - W mu_G (eq. 6).
 
-    It is M^T Sigma_T^{-1} / classes, written with Sigma_W^{-1} and a classes-by-classes inverse: that form has no
-    cancellation where the signal is a million times the noise.
+    W is M^T Sigma_T^{-1} / C for the class means M less their mean. It is computed with Sigma_W^{-1} and the inverse of
+    a matrix (C, C): that form has no cancellation where the class means are a million times as large as deviations.
     """
     return _optimum(H, classes)[0]
 
 
 def loss(H: np.ndarray, classes: int) -> np.ndarray:
-    """Return half the mean square error of the least-squares classifier and bias over any leading axes (eq. 3)."""
+    """Return the loss of the least-squares classifier with its bias, over any leading axes (eq. 3).
+
+    It is half the squared error, summed over classes and averaged over examples.
+    """
+    # centring features and labels takes the place of the bias
     scores = classifier(H, classes) @ centred(H)
     errors = scores - centred(one_hot(classes, H.shape[-1] // classes))
     return 0.5 * np.sum(errors**2, axis=(-2, -1)) / H.shape[-1]
 
 
 def extended(H: np.ndarray) -> np.ndarray:
-    """Return the features with a last row of ones, shape (features + 1, samples)."""
+    """Return features (P, C N) with a last row of ones, shape (P + 1, C N)."""
     return np.vstack([H, np.ones(H.shape[1])])
 
 
 def extended_loss(W: np.ndarray, H: np.ndarray, decay: float) -> float:
-    """Return the loss of an extended classifier W, (classes, features + 1), on plain features H (eq. 3).
+    """Return the loss of any classifier W with biases in its last column, (C, P + 1), on features H, (P, C N) (eq. 3).
 
-    Half the squared error, summed over classes and averaged over examples, plus decay / 2 times the squared norm of W.
+    It is half the squared error, summed over classes and averaged over examples, plus decay / 2 times the squared norm
+    of W.
     """
     errors = W @ extended(H) - one_hot(len(W), H.shape[1] // len(W))
     return float(0.5 * np.sum(errors**2) / H.shape[1] + 0.5 * decay * np.sum(W**2))
@@ -106,10 +116,11 @@ def extended_loss(W: np.ndarray, H: np.ndarray, decay: float) -> float:
 def gradient(H: np.ndarray, classes: int) -> np.ndarray:
     """Return the gradient of `loss` in the features, the shape of H.
 
-    The classifier is optimal, so that its own derivative does not enter: the gradient is W^T (W H - Y) over the
-    number of examples, with H and Y centred. The error of the class means and that of the deviations are computed
-    apart, each without cancellation.
+    The classifier is optimal, so that its own derivative does not enter: the gradient is W^T (W H - Y) over the number
+    of examples, with H and Y centred. The errors W H - Y are those of the class means plus W times the deviations from
+    them. Both are computed apart, each without cancellation.
     """
+    # `residual` is minus the errors of the class means
     weights, residual = _optimum(H, classes)
     errors = weights @ deviations(H, classes) - np.repeat(residual, H.shape[-1] // classes, axis=-1)
     return weights.mT @ errors / H.shape[-1]
@@ -118,9 +129,9 @@ def gradient(H: np.ndarray, classes: int) -> np.ndarray:
 def gaussian_features(
     rng: np.random.Generator, classes: int, examples: int, features: int, *, signal: float
 ) -> np.ndarray:
-    """Return Gaussian class means of standard deviation `signal` plus standard Gaussian noise.
+    """Return Gaussian class means of standard deviation `signal` plus standard Gaussian noise, shape (P, C N).
 
-    Shape (features, classes * examples); neither centred nor normalised.
+    They are neither centred nor normalised.
 
     Raises
     ------
@@ -139,10 +150,11 @@ def gaussian_features(
 
 
 def _optimum(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return `classifier` and I - 1 1^T / classes - W M, what the class means' scores lack.
+    """Return W of `classifier`, (..., C, P), and the residual I - 1 1^T / C - W M of the class means, (..., C, C).
 
-    The latter is (I + M^T Sigma_W^{-1} M / classes)^{-1}. Centring both sides keeps the rounding errors of the inverse
-    out of the direction of ones.
+    M are the class means less their mean, and I - 1 1^T / C their labels less the labels' mean. On vectors whose
+    entries sum to zero the residual is (I + M^T Sigma_W^{-1} M / C)^{-1}. Centring it on both sides keeps rounding
+    errors of the inverse out of the direction of ones. W is the residual times M^T Sigma_W^{-1} / C.
     """
     means = class_means(centred(H), classes)
     whitened = np.linalg.solve(within_covariance(H, classes), means)
@@ -152,6 +164,6 @@ def _optimum(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _inverse_root(matrices: np.ndarray) -> np.ndarray:
-    """Return the symmetric inverse square roots of symmetric positive-definite matrices, (..., features, features)."""
+    """Return the symmetric inverse square roots of symmetric positive-definite matrices, (..., P, P)."""
     values, vectors = np.linalg.eigh(matrices)
     return (vectors / np.sqrt(values)[..., None, :]) @ vectors.mT

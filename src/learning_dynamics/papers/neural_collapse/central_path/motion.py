@@ -1,7 +1,7 @@
 """Collapse in two numbers for each direction of the class means: how far apart they are, and how wide each class is.
 
-Shapes: a course (moments, C - 1) has the SNR singular values omega_j, descending, a row for each recorded time or
-epoch; a network's C is read from the number of columns.
+A course (moments, C - 1) has the C - 1 non-zero SNR singular values omega_j of C classes (eq. 8), the largest first, in
+a row for each moment. Moments are the recorded times of a flow, or the recorded epochs of a network.
 """
 
 from collections.abc import Callable
@@ -60,12 +60,15 @@ def central_path(flows: Table, training: Table, *, size: Natural, member: Natura
 
 
 def _course(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Return SNR singular values, descending, one row for each recorded moment."""
+    """Return a course from rows in which the column `by` has the moment; moments that miss a value are left out."""
     return rows.pivot_table(index=by, columns="index", values="value").dropna()
 
 
 def _panel(axis: Axes, course: pd.DataFrame, classes: int, clock: Callable[[float], str]) -> Callable[[int], None]:
-    """Prepare the bars of one course; return the function that brings them to the frame of a number."""
+    """Prepare the bars of one course; return the function that brings them to the frame of a number.
+
+    `clock` says what the title writes for a moment.
+    """
     values = course.to_numpy()  # shape (moments, C - 1)
     largest = values.max(axis=1)
     moments = np.round(np.linspace(0, len(values) - 1, FRAMES)).astype(int)  # the row of each frame
@@ -81,8 +84,8 @@ def _panel(axis: Axes, course: pd.DataFrame, classes: int, clock: Callable[[floa
         row = moments[number]
         for bar, value in zip(bars, values[row], strict=True):
             bar.set_height(value / largest[row])
-        # class means have deviation omega_j / sqrt(C) along direction j, features within classes 1: relative to the
-        # first, sqrt(C) / omega_max
+        # The standard deviation of class means is omega_j / sqrt(C) along direction j, that of features within classes
+        # is one: sqrt(C) / omega_max in units of the class means' along the first direction
         noise.set_height(np.sqrt(classes) / largest[row])
         title.set_text(clock(float(course.index[row])))
 

@@ -1,7 +1,9 @@
-"""What the SNR matrix says of how classes are separated: its rank, and its singular values by direction and by pair.
+"""What the SNR matrix says of how classes are separated: by its rank, by direction, and by pair of classes.
 
-Shapes: H (P, C N), one draw's features, examples as columns, sorted by class, N of each; X the same renormalised. The
-SNR matrix (P, C) is Sigma_W^{-1/2} times the class means less their mean (Definition 2).
+Shapes: H (P, C N) are one draw's features, with examples as columns, all of the first class first, N of each of C
+classes; X are the same features renormalised. The SNR matrix (P, C) is Sigma_W^{-1/2} times the class means less their
+mean (eq. 8), so that its columns are the class means of X. It has the singular values omega_j and the singular vectors
+u_j and v_j, the columns of U and V (Definition 2). Noise is what deviations from class means are called.
 """
 
 import numpy as np
@@ -9,7 +11,7 @@ from scipy.linalg import eigh
 
 from learning_dynamics.papers.neural_collapse.central_path import models, quantities
 
-# by how much the class means are scaled along the direction in which they are separated least; chosen
+# factor by which class means are scaled along the direction in which they are separated least; chosen
 FLATTENED = 1e-3
 
 
@@ -19,20 +21,23 @@ def separations(H: np.ndarray, X: np.ndarray, classes: int) -> models.Numbers:
     Quantities
     ----------
     snr_rank
-        Rank of the SNR matrix of features whose class means span 1, 2, ..., C - 1 directions: those of X along the
-        first of its left singular vectors, and its deviations. Index: the number of directions.
+        Rank of the SNR matrix of features whose class means span 1, 2, ..., C - 1 directions: these class means are
+        those of X projected onto the first u_j, and deviations are those of X. Index: the number of directions.
     class_separation
-        The class means' root sum of squares along a direction, over the standard deviation of noise along it, for the
-        directions at which this ratio is stationary (discriminant analysis of H), descending.
+        Root of the sum over classes of the squared centred class means of H along a direction, over the standard
+        deviation of noise along it, for the directions at which this ratio is stationary, descending. This is
+        discriminant analysis.
     class_separation--without_noise
-        The class means' root sum of squares along their own singular vectors, descending.
+        Singular values of the centred class means of H, descending: the same root of sums, without division by noise.
     least_pair_distance
-        Smallest distance of two class means, in units of the noise (Mahalanobis).
+        Smallest distance of two class means of X, which is that of H in units of the noise (Mahalanobis).
     least_pair_distance--flattened
-        The same with the class means scaled by a thousandth along the direction in which they are separated least.
+        ``least_pair_distance`` with the class means scaled by a thousandth along the direction in which they are
+        separated least.
     """
     U, omega, V = models.snr_vectors(X, classes)
     M = models.centred(models.class_means(H, classes))
+    # squares of the stationary values, which `eigh` returns ascending
     stationary = eigh(M @ M.T, models.within_covariance(H, classes), eigvals_only=True)[::-1][: classes - 1]
     flattened = np.append(omega[:-1], FLATTENED * omega[-1])
     return {

@@ -158,9 +158,10 @@ def recipe(trainings: Sequence[Table]) -> str:
 def _annotate(
     figure: Figure, trainings: Sequence[Table], quantity: Quantity, subject: str, ends_of: str = "it"
 ) -> Plot:
-    """Return the plot with its facts and a description: between which values a quantity ends, under MSE if trained.
+    """Return the plot with its facts, and with a description that says between which values `quantity` ends.
 
-    `ends_of` says in the description what it is that ends there.
+    The values are those of trainings under MSE, if there are any. In the description `subject` names what is drawn, and
+    `ends_of` what it is that ends at these values.
     """
     mse = [table for table in trainings if settings_of(table)["loss"] == "mse"]
     final = at_the_end(mse or trainings, quantity)
@@ -172,7 +173,7 @@ def _annotate(
 
 
 def _means_and_classifiers(trainings: Sequence[Table], means: Quantity, classifiers: Quantity, ylabel: str) -> Plot:
-    """Draw a quantity of class means and the same of classifiers under both losses."""
+    """Draw a quantity of class means and the same of classifiers, under both losses."""
     lines = side_by_side(
         under_both_losses(means, label="class means, {}"),
         under_both_losses(classifiers, label="classifiers, {}", ls=DASHED),

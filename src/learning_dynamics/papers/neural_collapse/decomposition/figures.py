@@ -38,11 +38,14 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, shared_legend
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
+# by term of the loss: label and colour
 TERMS = {
     LOSS_NC1: (r"$\mathcal{L}_{\mathrm{NC1}}$", "blue"),
     LOSS_NC23: (r"$\mathcal{L}_{\mathrm{NC2/3}}$", "green"),
     LOSS_LS_PERP: (r"$\mathcal{L}_{\mathrm{LS}}^{\perp}$", "purple"),
 }
+# By measured L_LS^perp: label and colour of the cause that it has beyond those of the measurement before. The part of a
+# bar is therefore the difference of two measurements
 PARTS = {
     SPLIT_SAMPLING: ("sampling of batches, as the last layer alone sees it", "blue"),
     SPLIT_BATCHES: ("statistics of batches", "orange"),
@@ -71,7 +74,7 @@ def deviation_split(trainings: Sequence[Table]) -> Plot:
     offset = 0  # position of a network's first bar
     for table in trainings:
         positions = offset + np.arange(table["seed"].nunique())
-        bottom = np.zeros(len(positions))
+        bottom = np.zeros(len(positions))  # shape (seeds,), as `top`
         for quantity, (label, colour) in PARTS.items():
             top = _share(table, quantity)
             axis.bar(positions, top - bottom, bottom=bottom, width=0.8, color=COLOURS[colour], label=label)
@@ -79,7 +82,7 @@ def deviation_split(trainings: Sequence[Table]) -> Plot:
         shares_before_drop = after_errors_end(
             deviation_share(table), table, EFFECTIVELY_ZERO, until=last_epoch_at_full_rate(table)
         )
-        has_values = shares_before_drop.notna().any().to_numpy()
+        has_values = shares_before_drop.notna().any().to_numpy()  # not of seeds that still make train errors
         axis.vlines(
             positions[has_values] + 0.48,
             shares_before_drop.min()[has_values],
@@ -113,7 +116,8 @@ def deviation_split(trainings: Sequence[Table]) -> Plot:
     return Plot(figure, {**shares, "recipe": recipe(trainings)}, alt)
 
 
-# what `deviation_over` draws, by quantity: the network trained on, the last layer trained on alone, and its law
+# What `deviation_over` draws, by quantity: label and colour. CONTINUED is of the network that is trained on, FROZEN of
+# the last layer that is trained alone, LAW the prediction for the latter to first order in the learning rate
 CONTINUED = {
     "continued_batches": ("network, batches", "purple"),
     "continued_whole": ("network, whole batches", "green"),
@@ -176,7 +180,10 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
 
 
 def _deviation_panel(axis: Axes, tables: Mapping[float, Table]) -> dict[str, np.ndarray]:
-    """Draw deviations over the values of a swept setting; return their geometric means over seeds by quantity."""
+    """Draw deviations over the values of a swept setting; `tables` are by these values.
+
+    Return their geometric means over seeds by quantity, shape (values,).
+    """
     values = sorted(tables)
     axis.set(xscale="log", yscale="log")
     means = {}
@@ -199,7 +206,7 @@ def _by_learning_rate(rates: Table) -> dict[float, Table]:
 
 
 def _by_batch(batches: Table, rates: Table) -> dict[float, Table]:
-    """Return the tables of a sweep of batches, by the batch, with that of the batch that the sweep of rates has."""
+    """Return the tables of a sweep of batches, by the batch, with the one of the same rate in a sweep of rates."""
     shared_batch, shared_rate = settings_of(rates)["batch"], settings_of(batches)["learning_rate"]
     return _by_swept_value(batches, "batch") | {shared_batch: _by_learning_rate(rates)[shared_rate]}
 
@@ -210,9 +217,9 @@ def _by_swept_value(table: Table, setting: str) -> dict[float, Table]:
 
 
 def _share(table: Table, quantity: Quantity) -> np.ndarray:
-    """Return a deviation over L_LS at the last recorded epoch at the full rate, for each seed."""
+    """Return L_LS^perp by a quantity over L_LS at the last recorded epoch at the full rate, shape (seeds,)."""
     values = at_the_drop([table], quantity)
-    if quantity in CONTINUED:  # shares of the L_LS that the network goes on to have
+    if quantity in CONTINUED:  # they are shares already, of the L_LS that the network has while it is trained on
         return values
     return values / (at_the_drop([table], LOSS_NC1) + at_the_drop([table], LOSS_NC23))
 
@@ -253,6 +260,7 @@ def fig2(trainings: Sequence[Table], *, decay: Decay) -> Plot:
                 errors_alone = loss_term(table, term, decay, without_decay=True)
                 band(axis, errors_alone, color=COLOURS[colour], ls=DASHED, lw=1.0, label=f"{label}, without decay")
         mark_epochs(axis, table)
+        # at the last epoch, by seed
         deviation, total = (loss_term(table, term, decay).iloc[-1] for term in (LOSS_LS_PERP, LOSS))
         shares.append(deviation / total)
     next(iter(panels.values())).set_ylabel("term of the MSE loss")

@@ -75,7 +75,7 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
     mean {mean:.1f} and the median {median:.1f}, from {least:.1f} to {most:.1f}{one_image}. Over the paper's fifteen
     networks the mean is {paper_mean:.2f} and the median {paper_median:.2f}. {recipe}
     """
-    # first the networks that were trained here, then those of the paper that were not
+    # first the networks that were trained here, with both losses; then those of the paper that were not
     rows = [
         [
             title_of((row.data, row.network)),
@@ -95,7 +95,7 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
         if cell not in trained
     ]
     table = pd.DataFrame(rows, columns=COLUMNS)
-    # gains in accuracy, in percentage points, shape (trainings,)
+    # gains in test accuracy from the end of train errors to the last epoch, in percentage points, shape (trainings,)
     error_at_errors_end = at_errors_end(mse, quantities.ERROR, "test", train_error=EFFECTIVELY_ZERO)
     gain = 100 * (error_at_errors_end - at_the_end(mse, quantities.ERROR, "test"))
     paper_gain = [end - zero_error for zero_error, end in PAPER_TABLE_1.values()]
@@ -115,12 +115,12 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
 
 
 def _published(zero_error: float, end: float) -> list[str]:
-    """Return the paper's accuracies and their change; dashes where it has none."""
+    """Return the cells of the paper's two accuracies, in percent, and of their change; dashes where it has none."""
     return [_percent(zero_error), _percent(end), _percent(end - zero_error, sign="+")]
 
 
 def _percent(value: float, error: float = np.nan, sign: str = "") -> str:
-    """Return a number with its standard error if there is one; a dash for none."""
+    """Return the cell of a number, with its standard error if there is one; a dash for nan. `sign` is of its format."""
     if np.isnan(value):
         return "–"
     text = f"${value:{sign}.2f}$"

@@ -46,12 +46,12 @@ def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
         data, network, loss
             The data set; the network family; mse or ce.
         seeds
-            Number of trainings that reached 99.9 % train accuracy. The columns below are of these, except the paper's,
-            and except ``end`` and ``end_se`` where there are none.
+            Number of trainings that reached 99.9 % train accuracy. The columns below are of these trainings, except the
+            paper's, and except ``end`` and ``end_se`` where no training reached it.
         zero_error
             Accuracy at the first measured epoch with a train accuracy of 99.9 % or more.
         end
-            Accuracy at the last epoch; where no training reached 99.9 % train accuracy, of all trainings.
+            Accuracy at the last epoch; of all trainings where none reached 99.9 % train accuracy.
         change
             ``end`` less ``zero_error``, in percentage points.
         zero_error_se, end_se, change_se
@@ -59,7 +59,7 @@ def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
         change_median
             Median of the change over seeds.
         paper_zero_error, paper_end
-            The paper's, under MSE, on its data sets.
+            The paper's test accuracies under MSE, on its data sets.
     """
     rows = []
     not_published = (np.nan, np.nan)

@@ -1,4 +1,4 @@
-"""Robustness against small perturbations along training, under MSE and against cross-entropy."""
+"""Robustness against small perturbations along training, under MSE and under cross-entropy."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,7 +27,8 @@ from learning_dynamics.plotting import Plot
 from learning_dynamics.tidy import Table
 
 PERTURBATION = r"mean of $\|r\|\,/\,\|x\|$"
-PAPERS_GAIN = {"paper_median": 0.1762, "paper_mean": 0.9278}  # in the caption of its Figure 9
+# growth of the robustness measure from zero train error to the last epoch, by the caption of the paper's Figure 9
+PAPERS_GAIN = {"paper_median": 0.1762, "paper_mean": 0.9278}
 
 
 def fig9(mse: Sequence[Table]) -> Plot:
@@ -60,7 +61,7 @@ def fig9(mse: Sequence[Table]) -> Plot:
 
 
 def _gains(table: Table) -> np.ndarray:
-    """Return by how much DeepFool's measure grows beyond zero train error, for each seed; nan if not measured."""
+    """Return DeepFool's measure at the last epoch minus that where train errors end, shape (seeds,); nan if unknown."""
     return growth_since_errors_end([table], quantities.ROBUSTNESS, "test", train_error=EFFECTIVELY_ZERO)
 
 
@@ -79,7 +80,7 @@ def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
 
 
 def _measures(label_ending: str) -> list[Line]:
-    """Return the lines of three measures; their labels end with ", {}" for the name of the loss, or with nothing."""
+    """Return the lines of three measures. Their labels end with `label_ending`, where {} becomes the loss's name."""
     return side_by_side(
         under_both_losses(quantities.ROBUSTNESS, "test", "DeepFool" + label_ending, marker="o", ms=3, lw=1.0),
         under_both_losses(quantities.ROBUSTNESS_CROSSING, "test", "crossing" + label_ending, ls=DASHED, lw=1.0),
@@ -88,7 +89,7 @@ def _measures(label_ending: str) -> list[Line]:
 
 
 def _annotate(figure: Figure, trainings: Sequence[Table], facts_of_figure: Mapping[str, Any]) -> Plot:
-    """Return the plot with its own facts and those that both figures have, and with their description."""
+    """Return the plot with its own facts, the facts that both figures have, and the description of both figures."""
     facts = {
         **facts_of_figure,
         "recipe": recipe(trainings),

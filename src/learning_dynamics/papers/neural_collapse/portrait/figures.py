@@ -20,8 +20,8 @@ from learning_dynamics.tidy import Quantity, Table
 
 CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
 INSET = 0.42  # side of the inset, as a share of the panel's shorter side
-MARGIN = 1.15  # half a side of a picture, over the largest coordinate in it
-INSET_MARGIN = 1.1  # the same of the inset
+MARGIN = 1.15  # half a side of a picture of fig13, over the largest coordinate in it
+INSET_MARGIN = 1.1  # the same of the inset of fig1
 # the matrices A of fig13: symmetric, positive definite
 A_1 = np.array([[1.6, 0.9], [0.9, 0.8]])
 A_2 = np.array([[0.7, -0.45], [-0.45, 1.3]])
@@ -81,6 +81,7 @@ def fig1(training: Table) -> Plot:
         "the means' mean norm."
     )
     facts = {
+        # scale of the inset, its side over what it shows, relative to that of its panel
         "zoom": INSET * shorter_side / (2 * half_width),
         "spread": spread,
         "examples": last_portrait.features.shape[1],
@@ -125,9 +126,10 @@ def fig13(training: Table) -> Plot:
             _fibre_panel(column[2], representative @ root),
             _fibre_panel(below, representative, half_side=base),
         ]
-        differences.append(np.ptp(losses) / losses[0])
+        differences.append(np.ptp(losses) / losses[0])  # equal losses on a fibre, but for rounding
         column[0].set_title(f"fibre at epoch {epoch}")
         below.set_facecolor("#f4f4f4")
+        # a bar of length ten: representatives have standard deviation one within classes
         below.plot([-0.9 * base, -0.9 * base + 10], [-0.9 * base] * 2, color=COLOURS["black"], lw=2.0)
     for axis, name in zip(axes[:, 0], names, strict=True):
         axis.set_ylabel(name)
@@ -172,14 +174,18 @@ def _draw_links(figure: plt.Figure, axes: np.ndarray) -> None:
 
 
 def _coordinates(rows: pd.DataFrame, quantity: Quantity) -> np.ndarray:
-    """Return the coordinates of a quantity in the plane, for the first seed, shape (classes, examples, 2)."""
+    """Return the coordinates of a quantity in the plane, for seed 0, shape (classes, examples, 2).
+
+    Class means and classifiers are one example of their class.
+    """
     chosen = rows[(rows["quantity"] == quantity) & (rows["seed"] == 0)]
+    # rows are sorted by class, then by example; columns are the coordinates 1 and 2
     wide = chosen.pivot_table(index=["label", "example"], columns="index", values="value")
     return wide.to_numpy().reshape(chosen["label"].nunique(), -1, 2)
 
 
 def _read_portraits(training: Table) -> dict[int, Portrait]:
-    """Return the portraits of a training's first seed by epoch, the first epoch first.
+    """Return the portraits of a training's seed 0 by epoch, the first epoch first.
 
     Raises
     ------
@@ -205,6 +211,7 @@ def _read_portrait(rows: pd.DataFrame) -> Portrait:
 
 
 def _portrait_panel(axis: Axes, portrait: Portrait) -> None:
+    """Draw features, class means, classifiers as arrows, and the triangle that is nearest to the class means."""
     simplex = theory.simplex_in_the_plane(portrait.means)
     axis.add_patch(Polygon(simplex, closed=True, fill=False, ec=COLOURS["grey"], lw=1.0, label="simplex"))
     _scatter_classes(axis, portrait.features, alpha=0.45)
@@ -218,14 +225,16 @@ def _portrait_panel(axis: Axes, portrait: Portrait) -> None:
 
 
 def _deviation_panel(axis: Axes, deviations: np.ndarray) -> None:
+    """Draw deviations from class means, shape (3, examples, 2), and a cross where they are zero."""
     _scatter_classes(axis, deviations, alpha=0.5)
     axis.plot(0, 0, "+", color=COLOURS["black"], ms=7, zorder=4)
 
 
 def _fibre_panel(axis: Axes, features: np.ndarray, half_side: float | None = None) -> float:
-    """Draw features and what their least-squares classifier decides, in a square around 0; return its loss.
+    """Draw features and the decisions of their least-squares classifier in a square around 0; return its loss.
 
-    `half_side` is half the square's side, by default `MARGIN` times the furthest coordinate.
+    `features` have shape (3, examples, 2). `half_side` is half the square's side, by default `MARGIN` times the largest
+    coordinate.
     """
     weights, bias, loss = theory.least_squares_classifier(features)
     half_side = MARGIN * np.abs(features).max() if half_side is None else half_side
@@ -240,6 +249,7 @@ def _fibre_panel(axis: Axes, features: np.ndarray, half_side: float | None = Non
 
 
 def _scatter_classes(axis: Axes, features: np.ndarray, *, alpha: float) -> None:
+    """Draw features, shape (3, examples, 2), as small dots in the colours of their classes."""
     for label, colour in enumerate(CLASS_COLOURS):
         x, y = features[label].T
         axis.scatter(x, y, s=5, color=colour, alpha=alpha, linewidths=0, label=f"class {label}")

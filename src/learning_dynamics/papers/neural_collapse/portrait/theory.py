@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-CLASSES = 3  # as many as span a plane
-IMAGES = 40  # of each class, that are drawn; chosen
+CLASSES = 3  # the number of class means that span a plane
+IMAGES = 40  # the number of images of each class whose features are drawn; chosen
 
 
 def coordinates(
@@ -13,11 +13,15 @@ def coordinates(
 ) -> Iterator[tuple[str, str, int, int, int, float]]:
     """Yield rows (split, quantity, coordinate, label, example, value) of vectors in the plane of three class means.
 
+    Shapes, for C classes and P features: `features` (images, P) of train images, of which the first `IMAGES` of each of
+    the classes 0, 1 and 2 are used; `labels` (images,); class means (C, P); weights of the last layer (C, P), whose
+    rows are called classifiers.
+
     Quantities
     ----------
     portrait_feature
-        Coordinates of the features of the first images of each class, in the plane of the first three class means:
-        its origin is their average, its first axis points at that of class 0.
+        Coordinates 1 and 2 of the features of the first images of each class, in the plane of the first three class
+        means. The origin is the average of these means, and the first axis points at the mean of class 0.
     portrait_mean
         Coordinates of the three class means in the plane of ``portrait_feature``.
     portrait_classifier
@@ -52,7 +56,7 @@ def simplex_in_the_plane(means: np.ndarray) -> np.ndarray:
     ndarray, shape (3, 2)
         Vertices in the order of the points.
     """
-    corners = 2 * np.pi * np.arange(3) / 3
+    corners = 2 * np.pi * np.arange(3) / 3  # angles of the vertices
 
     def nearest(turn: int) -> np.ndarray:
         """Return the nearest triangle of those with corners anticlockwise (`turn` 1) or clockwise (-1)."""
@@ -73,13 +77,21 @@ def within_class_root(features: np.ndarray) -> np.ndarray:
 
 
 def least_squares_classifier(features: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return weights, biases and loss 1/2 Ave ||W h + b - y||^2 of the classifier that makes it smallest.
+    """Return the classifier W, b that makes 1/2 Ave ||W h + b - y||^2 smallest, and this loss.
 
     Parameters
     ----------
     features : ndarray, shape (classes, examples, dimensions)
+        The features h; y is one-hot.
+
+    Returns
+    -------
+    weights : ndarray, shape (classes, dimensions)
+    biases : ndarray, shape (classes,)
+    loss : float
     """
     classes, examples, dimensions = features.shape
+    # rows are examples, all of the first class first, in `extended` and in `targets`
     extended = np.concatenate([features.reshape(-1, dimensions), np.ones((classes * examples, 1))], axis=1)
     targets = np.repeat(np.eye(classes), examples, axis=0)
     solution = np.linalg.lstsq(extended, targets, rcond=None)[0]

@@ -29,7 +29,8 @@ from learning_dynamics.papers.neural_collapse.training.passes import (
 from learning_dynamics.tidy import Quantity
 from learning_dynamics.trajectories import Arrays
 
-# Split, quantity, index, label, example, value. The index is 0, label and example are -1, where the quantity has none.
+# Of a table: split, quantity, index, label, example, value. Where a quantity has no index this is 0; where it has no
+# label or example these are -1
 Row = tuple[str, str, int, int, int, float]
 
 
@@ -67,7 +68,7 @@ class Bench:
         data = checked_images(data, balanced=settings["loss"] == "mse")  # theorems on this loss need balance
         self.data_name = str(data["name"])
         self.settings, self.batch_statistics, self.gigabytes = settings, batch_statistics, gigabytes
-        # the weight decays under which the square loss is taken apart, by whose they are
+        # the weight decays for which the loss is decomposed: the training's, and that of the authors' notebook
         self.decays: dict[quantities.Decay, float] = {
             "trained": settings["weight_decay"],
             "notebook": notebook_decay * settings["weight_decay"],
@@ -75,6 +76,7 @@ class Bench:
         self.device = chosen_device(settings.get("device", "auto"))
         self.images, self.labels = {}, {}
         for split in ("train", "test"):
+            # test images, too, by the mean and standard deviation of each channel of the train images
             pixels = standardised(data[f"{split}_images"], data["train_images"])
             images = torch.from_numpy(pixels).to(self.device)
             self.images[split] = images.contiguous(memory_format=torch.channels_last)
@@ -86,7 +88,7 @@ class Bench:
         self.batch = images_within(self.network, shape, gigabytes, gradients=False)
         self.attack_batch = images_within(self.network, shape, gigabytes, gradients=True)
         labels = data["test_labels"]
-        # places of the test images on which robustness is measured, the first of each class
+        # indices of the test images on which robustness is measured: the first ones of each class, class by class
         self.attack_indices = np.concatenate(
             [np.flatnonzero(labels == label)[:robustness_images] for label in range(classes)]
         )
@@ -116,7 +118,7 @@ class Bench:
         with arithmetic():
             layers = {split: self._last_layer(split) for split in ("train", "test")}
             summaries = {split: measure(layer) for split, layer in layers.items()}
-            # train means for both splits, as NC4 has them
+            # NC4 compares images of both splits with the class means of train images
             disagreements = {split: disagreement(layer, summaries["train"].means) for split, layer in layers.items()}
 
         rows: list[Row] = []
@@ -128,8 +130,8 @@ class Bench:
                 _scalar(split, quantities.NC4, disagreements[split]),
             ]
             centred = collapse.centred_means(summary.means)
-            # zero over zero, and so nan, where class means coincide with their average: cosines where one does, the
-            # spread of norms where all do; of classifiers below where they are zero
+            # Zero over zero gives nan: for cosines where one class mean coincides with the average of all, for the
+            # spread of norms where all do. Below it does so where classifiers are zero
             with np.errstate(divide="ignore", invalid="ignore"):
                 rows += [
                     _scalar(split, quantities.EQUINORM_MEANS, collapse.relative_spread_of_norms(centred)),
@@ -163,25 +165,25 @@ class Bench:
                 values = {
                     quantities.LOSS: train.square_loss + decay_term,
                     quantities.LOSS_DECAY: decay_term,
-                    # its keys are names of `quantities`: LOSS_NC1, LOSS_NC23, ...
+                    # the keys of `decomposition` are names of `quantities`: LOSS_NC1, LOSS_NC23, ...
                     **collapse.decomposition(train.within, train.means, classifier, decay, self.device),
                 }
                 rows += [_scalar("train", quantities.with_decay(term, name), value) for term, value in values.items()]
 
         if portrait and classes >= PORTRAIT_CLASSES:
             labels = self.labels["train"].cpu().numpy()
-            # a portrait shows the first three classes: all images up to the last one of these classes are enough
+            # a portrait shows the first three classes: features are needed up to the last image of these classes
             count = int(np.flatnonzero(labels < PORTRAIT_CLASSES)[-1]) + 1
             rows += coordinates(layers["train"].first(count), labels[:count], train.means, weights)
         return rows
 
     def frozen_rows(self, epochs: int, member: int) -> list[Row]:
-        """Return the mean L_LS^perp of a last layer trained alone: what W loses against the least-squares classifier.
+        """Return the mean L_LS^perp of a last layer that is trained alone, for three kinds of batches.
 
-        It is trained on batches of fixed features, on batches of features that batch norm takes from each batch, and on
-        batches of fixed features drawn with replacement. For the last kind the first order in the learning rate is
-        returned too (`deviation.frozen_body`). The body is the loaded network's, and `member` numbers the random
-        stream.
+        L_LS^perp is what the layer loses against the least-squares classifier. Batches have fixed features, features
+        that batch norm normalises by the batch, or fixed features drawn with replacement. For the last kind a
+        prediction to first order in the learning rate is returned, too (`deviation.frozen_body`). The layers below are
+        those of the loaded network. `member`, the number of the training, chooses the random stream.
         """
         images, labels = self.images["train"], self.labels["train"]
         seed = self.settings["seed"]
@@ -189,11 +191,11 @@ class Bench:
         return [_scalar("train", name, value) for name, value in deviations.items()]
 
     def continued_rows(self, steps: int, member: int) -> list[Row]:
-        """Return the mean of L_LS^perp / L_LS while the loaded network is trained on.
+        """Return the mean of L_LS^perp / L_LS while the loaded network is trained on, for two sizes of batches.
 
-        That is once with batches of the training's size, once with all images in each batch
-        (`deviation.continued_states`). `member` numbers the random stream. Afterwards the last state of the training
-        with all images in a batch is loaded.
+        L_LS^perp is what its classifier loses against the least-squares one, L_LS the loss of the latter. Batches have
+        the training's size, or all images (`deviation.continued_states`). `member`, the number of the training, chooses
+        the random stream. Afterwards another network is loaded: the last state with all images in a batch.
         """
         images, labels, seed = self.images["train"], self.labels["train"], self.settings["seed"]
         states = continued_states(self.network, images, labels, self.settings, steps=steps, seed=seed, member=member)
@@ -206,7 +208,7 @@ class Bench:
                 with arithmetic():
                     summary = measure(self._last_layer("train"))
                 classifier = extended_classifier(self.network)
-                # its keys are names of `quantities`, as above
+                # the keys of `decomposition` are names of `quantities`
                 terms = collapse.decomposition(summary.within, summary.means, classifier, decay, self.device)
                 least_squares_loss = terms[quantities.LOSS_NC1] + terms[quantities.LOSS_NC23]
                 shares.append(terms[quantities.LOSS_LS_PERP] / least_squares_loss)
@@ -214,11 +216,11 @@ class Bench:
         return rows
 
     def robustness_rows(self) -> list[Row]:
-        """Return four means over the test images of `attack_indices`, distances relative to an image's norm.
+        """Return four means over the test images of `attack_indices`; distances are relative to an image's norm.
 
-        They are DeepFool's distance, the share of images whose decision DeepFool changes, the distance to a crossing,
-        and the smaller of both distances. A crossing is where the decision changes on the straight line to the nearest
-        train image that is decided differently. Afterwards the network's parameters require no gradients.
+        They are the norm of DeepFool's perturbation, the share of images whose decision it changes, the distance to a
+        crossing, and the smaller of both distances. A crossing is where the decision changes on the straight line to
+        the nearest train image that is decided differently. Afterwards the network's parameters require no gradients.
         """
         self.network.eval().requires_grad_(False)
         train = self.images["train"]
@@ -230,8 +232,8 @@ class Bench:
         sizes = images.flatten(1).norm(dim=1).double()
         relative = perturbations.flatten(1).norm(dim=1).double() / sizes
         crossing = distances / sizes
-        # where DeepFool did not change the decision, its distance is no upper bound; `ROBUSTNESS` counts it too,
-        # as the paper does
+        # Where DeepFool did not change the decision, its distance is no upper bound of the smallest one. `ROBUSTNESS`
+        # counts it all the same, as the paper does
         bounds = torch.where(fooled, relative, torch.inf)
         return [
             _scalar("test", quantities.ROBUSTNESS, float(relative.mean())),

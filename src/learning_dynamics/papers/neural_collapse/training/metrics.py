@@ -1,9 +1,13 @@
 """Collapse, the terms of the loss, and robustness at every recorded epoch of a training.
 
-Shapes: `trajectory.series` has each parameter and batch-norm statistic by its name in the network's state, (members,
-epochs, *shape of the parameter); `trajectory.time` (epochs,) are epochs of training, not steps. `data` has images
-(images, channels, height, width) and labels (images,) of two splits. A row of the table is (data, seed, epoch, split,
-quantity, index, label, example, value), and members are seeds.
+Shapes: `trajectory.series` has an array for each parameter and batch-norm statistic, under its name in the network's
+state, (members, recorded epochs, ...) with its own axes last; `trajectory.time` (recorded epochs,) counts epochs of
+training, not steps. `data` has images (images, channels, height, width) and labels (images,) of two splits, train and
+test. A member is one training; its number, from 0, is in the column ``seed``.
+
+C is the number of classes and P that of last-layer features. Sigma_W and Sigma_B are the covariances of features within
+and between classes (section 1.1), W the weights of the last layer, whose rows are called classifiers. The loss has the
+terms L = L_NC1 + L_NC2/3 + L_LS^perp; the first two are the loss L_LS of the least-squares classifier (Theorems 1, 2).
 """
 
 from typing import Literal
@@ -42,40 +46,44 @@ def training(
 ) -> pd.DataFrame:
     """Measure collapse at every recorded epoch of a training.
 
-    Networks are in evaluation mode, on all images of a split. Class means are centred by their unweighted average;
-    classifiers are not centred. Quantities belong to train images unless they say otherwise; those of the loss and of
-    its terms are measured under MSE alone. Robustness is measured on test images at some epochs, and at the first
-    without any train error.
+    Networks are in evaluation mode, on all images of a split. Class means are taken less their unweighted average;
+    classifiers are not centred. Quantities are of train images unless their entry says otherwise. The loss and its
+    terms are measured only of networks that were trained under MSE. Robustness is measured on test images, at the
+    epochs that `robustness_epochs` chooses and at the first recorded epoch without any train error.
 
     Quantities
     ----------
     error
         Share of images misclassified, as in Table 1; train and test.
     class_error
-        Share of a class's images misclassified, averaged over classes; train and test. Apart from ``error`` where
-        classes are not equally frequent.
+        Share of a class's images misclassified, averaged over classes; train and test. It differs from ``error`` only
+        where classes are not equally frequent.
     nc1
-        Tr(Sigma_W pinv(Sigma_B)) / C; train and test. nan where class means span fewer than C - 1 directions.
+        Within-class variability, Tr(Sigma_W pinv(Sigma_B)) / C; train and test. nan where class means span fewer than
+        C - 1 directions.
     equinorm_means, equinorm_classifiers
-        Standard deviation over mean of the norms of class means, train and test, and of classifiers.
+        Standard deviation of norms over their mean, for class means (train and test) and for classifiers.
     equiangular_means, equiangular_classifiers
-        Standard deviation of the cosines between class means, train and test, and between classifiers.
+        Standard deviation of the cosines between class means (train and test), and between classifiers.
     maximal_angle_means, maximal_angle_classifiers
-        Mean of |cos + 1 / (C - 1)| over pairs of class means, train and test, and of classifiers.
+        Mean of |cos + 1 / (C - 1)| over pairs of class means (train and test), and over pairs of classifiers.
     self_duality
-        || W / ||W||_F - M / ||M||_F ||_F^2 for classifiers W and class means M; train and test, as the means are.
+        || W / ||W||_F - M / ||M||_F ||_F^2 for the matrices W of classifiers and M of class means, a row for each
+        class; train and test, with the class means of the split.
     nc4
-        Share of images for which network and nearest train class mean differ; train and test.
+        Share of images that the network and the nearest class mean, of train images, decide differently; train and
+        test.
     snr
-        Singular values of Sigma_W^(-1/2) times the class means, without directions in which features vary no more
-        than float32 rounds.
+        Non-zero singular values of Sigma_W^(-1/2) times the class means, descending. Directions are left out in which
+        features vary no more than float32 rounds.
     features, classes, examples
-        The numbers P of features, C of classes, and N of images of each class (under cross-entropy, in the mean).
+        The numbers P of features, C of classes, and N of train images of each class; under cross-entropy, where classes
+        may differ in theirs, N is the mean over classes.
     rank
-        Numerical rank of Sigma_W: directions in which features vary more than float32 rounds.
+        Numerical rank of Sigma_W, the number of directions in which features vary more than float32 rounds.
     loss
-        MSE loss with its weight-decay term, summed example by example: half the squared error, summed over classes and
-        averaged over images.
+        MSE loss L, from the error of every image: half the squared error, summed over classes and averaged over images,
+        plus the weight-decay term.
     loss_decay
         The weight-decay term of ``loss``.
     loss_nc1, loss_nc23, loss_ls_perp
@@ -91,43 +99,48 @@ def training(
     `deviation.frozen_body`
         At the last recorded epoch at the full learning rate; under MSE.
     continued_batches, continued_whole
-        From the last recorded epoch at the full learning rate on, L_LS^perp over L_LS of the network trained on at the
-        same rate, with batches as before and with all images in each: the mean over the second half of the steps.
+        Ratio of L_LS^perp to L_LS while the network is trained on, with batches as before, and with all images in each
+        batch. It is trained on from the last recorded epoch at the full learning rate, at that rate, under MSE. The
+        ratio is a mean over states of the second half of the epochs.
     dead_features
-        Share of features that vanish on every image.
+        Share of features that vanish on every train image.
     robustness
         l2 norm of DeepFool's perturbation over the norm of the standardised image, mean over images; test.
     robustness_fooled
         Share of images whose decision DeepFool's perturbation did change; test.
     robustness_crossing
-        Distance to where the decision changes on the straight way to the nearest train image that is decided
-        differently, over the norm of the standardised image, mean over images; test. nan where an image has none.
+        Distance to a crossing over the norm of the standardised image, mean over images; test. The crossing is where
+        the decision changes on the straight way to the nearest train image that is decided differently. nan where all
+        train images are decided as a test image is.
     robustness_smallest
-        The smaller of both relative distances, DeepFool's where it did change the decision, mean over images; test.
+        The smaller of the relative distances of ``robustness`` and ``robustness_crossing``, mean over images; test.
+        Where DeepFool's perturbation did not change the decision, the distance to the crossing counts.
     `portrait.theory.coordinates`
-        Of seed 0, at the first, the middle and the last epoch, where there are three classes or more.
+        Of member 0 at its first, a middle and its last recorded epoch, where there are three classes or more.
 
     Parameters
     ----------
     trajectory : Trajectory
         Networks' parameters and batch-norm statistics at the recorded epochs.
     data : dict
-        The images that they were trained on, and test images: see `images.checked_images`.
+        The train images, which the networks were trained on, and test images, as `runs.training` takes them.
     batch_statistics : {"running", "recomputed"}
-        With which batch-norm statistics: the running averages of training, or over the train images at the weights
-        measured.
+        Which batch-norm statistics a measured network has: the running averages of training, or statistics of the train
+        images at the recorded weights.
     robustness_epochs, robustness_images : int
-        At about how many epochs robustness is measured, and on how many test images of each class.
+        At about how many recorded epochs robustness is measured, and on how many test images of each class.
     notebook_decay : float
-        The weight decay of the terms ``--notebook``, in units of the trained one.
+        The weight decay of the quantities ``--notebook``, as a multiple of the trained one.
     frozen_epochs : int
-        For how many epochs the last layer is trained on the frozen body; 0 for not at all.
+        For how many epochs the last layer is trained alone (`deviation.frozen_body`); 0 for not at all.
     continued_steps : int
-        For how many steps the network is trained on, with batches as before and with whole ones; 0 for not at all.
+        For how many steps, rounded up to whole epochs, the network is trained on for ``continued_batches`` and
+        ``continued_whole``; 0 for not at all.
     gigabytes : float
-        What one pass through the network, and what the features of all images, may occupy; batches follow from it.
+        What one pass through the network may occupy, and what the features of all images may; batches follow from it.
     """
-    from learning_dynamics.papers.neural_collapse.training.bench import Bench  # torch is heavy
+    # slow to import, as it needs torch, and not needed where only this function's signature is read
+    from learning_dynamics.papers.neural_collapse.training.bench import Bench
 
     bench = Bench(
         trajectory.settings,
@@ -137,23 +150,26 @@ def training(
         notebook_decay=notebook_decay,
         gigabytes=gigabytes,
     )
+    # a point is the index of a recorded epoch in `trajectory.time`, from 0
     last = len(trajectory.time) - 1
     robustness_points = set(np.unique(np.round(np.linspace(0, last, robustness_epochs)).astype(int)))
-    first_drop = [*trajectory.settings["drops"], 1.0][0]  # without drops the rate is full to the end
+    # fraction of the epochs after which the rate drops for the first time; without drops it is full to the end
+    first_drop = [*trajectory.settings["drops"], 1.0][0]
     drop_epoch = round(first_drop * trajectory.settings["epochs"])
-    # the last recorded epoch at the full rate; none where the first is recorded after the drop
+    # the last point at the full rate; -1, which is no point, where even the first is after the drop
     full_rate_point = int(np.sum(trajectory.time <= drop_epoch)) - 1
     table_rows: list[tuple] = []
     for member in range(trajectory.members):
-        without_error = False
+        without_error = False  # whether the train error was zero at this member's earlier points
         for point, epoch in enumerate(trajectory.time):
             bench.load({name: states[member, point] for name, states in trajectory.series.items()})
             rows = bench.collapse_rows(portrait=member == 0 and point in (0, last // 2, last))
-            # rows of a bench begin with split and quantity, and end with the value
+            # rows of a bench begin with split and quantity, and end with the value: here the share misclassified
             error = next(row[-1] for row in rows if row[:2] == ("train", ERROR))
             if point in robustness_points or (error == 0 and not without_error):
                 rows += bench.robustness_rows()
             without_error |= error == 0
+            # `continued_rows` comes last, because it leaves another network loaded
             if point == full_rate_point and trajectory.settings["loss"] == "mse":
                 rows += bench.frozen_rows(frozen_epochs, member) if frozen_epochs else []
                 rows += bench.continued_rows(continued_steps, member) if continued_steps else []

@@ -1,10 +1,10 @@
 """Convolutional classifiers of three families, VGG, ResNet and DenseNet, in their small-image forms.
 
-One function for each family; a member is a configuration: VGG11 and a six-layer VGG of width 16 are the same
-code. Every network is ``classifier(features(images))`` with a linear classifier, so that last-layer features
-are what `features` returns. Where batch normalisation follows a layer it carries no bias.
+There is one function for each family. Its arguments choose the network: VGG11 and a six-layer VGG of width 16 are the
+same code. Every network is ``classifier(features(images))`` with a linear classifier, so that last-layer features are
+what `features` returns. Layers have no biases where batch normalisation follows them.
 
-Inputs and outputs of a layer are its numbers of channels, after pooling over pixels its numbers of features.
+In the code `inputs` and `outputs` of a layer are its numbers of channels or, after pooling over pixels, of features.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,9 +24,9 @@ class Classifier(nn.Module):
     Attributes
     ----------
     body : Module
-        Images, shape (images, channels, height, width), to features, shape (images, width of the last layer).
+        Maps images, shape (images, channels, height, width), to features, shape (images, P) for P last-layer features.
     classifier : Linear
-        Features to one output for each class.
+        Maps features to outputs, shape (images, classes).
     """
 
     def __init__(self, body: nn.Module, features: int, classes: int) -> None:
@@ -38,7 +38,7 @@ class Classifier(nn.Module):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
     def features(self, images: Tensor) -> Tensor:
-        """Return last-layer features, shape (images, features)."""
+        """Return last-layer features, shape (images, P)."""
         return self.body(images)
 
     def forward(self, images: Tensor) -> Tensor:
@@ -97,12 +97,15 @@ def resnet(channels: int, classes: int, *, stages: Sequence[int], width: int, bo
 
     Parameters
     ----------
+    channels, classes : int
+        Channels of the images, and outputs of the classifier.
     stages : sequence of int
         Residual blocks in each stage; from the second on, a stage halves height and width.
     width : int
         Channels of the stem and of the first stage; they double from stage to stage.
     bottleneck : bool
-        1 x 1, 3 x 3, 1 x 1 blocks with fourfold outputs, as in ResNet50, or two 3 x 3 convolutions.
+        Whether a block has a 1 x 1, a 3 x 3 and a 1 x 1 convolution, with four times the channels after the last, as in
+        ResNet50. Otherwise it has two 3 x 3 convolutions.
     """
     layers: list[nn.Module] = _with_norm_and_relu(_convolution(channels, width))
     inputs = width
@@ -121,13 +124,16 @@ def densenet(channels: int, classes: int, *, stages: Sequence[int], width: int, 
 
     Parameters
     ----------
+    channels, classes : int
+        Channels of the images, and outputs of the classifier.
     stages : sequence of int
         Layers in each dense block.
     width : int
         The growth rate: channels that each layer adds.
     bottleneck : bool
-        DenseNet-BC: a 1 x 1 convolution to four growth rates before each 3 x 3 one, transitions that halve
-        the channels, and a stem of two growth rates; otherwise a stem of 16 channels and none of these.
+        Whether it is a DenseNet-BC: with a 1 x 1 convolution to 4 `width` channels before each 3 x 3 one, with
+        transitions that halve the number of channels, and with a stem of 2 `width` channels. Otherwise the stem has 16
+        channels, transitions keep their number, and there is no 1 x 1 convolution before a 3 x 3 one.
     """
     inputs = 2 * width if bottleneck else 16
     layers: list[nn.Module] = [_convolution(channels, inputs)]
@@ -154,8 +160,9 @@ class _MeanOverPixels(nn.Module):
 class _Residual(nn.Module):
     """A residual block; its shortcut is a 1 x 1 convolution where the shape changes.
 
-    Pooling of one pixel takes the stride before that convolution: with a stride of its own and fewer than eight
-    channels its derivative in oneDNN 3.12, as compiled for AVX2, writes beyond the weights.
+    This convolution has no stride: a pooling of single pixels before it has the stride instead. In oneDNN 3.12, as
+    compiled for AVX2, the derivative of a 1 x 1 convolution with a stride and fewer than eight channels writes beyond
+    the weights.
     """
 
     def __init__(self, inputs: int, width: int, *, stride: int, bottleneck: bool) -> None:
@@ -182,7 +189,7 @@ class _Residual(nn.Module):
 
 
 class _Dense(nn.Module):
-    """A layer of a dense block: its input and, beside it, the channels that it adds."""
+    """A layer of a dense block: it returns the channels of its input, followed by the channels that it adds."""
 
     def __init__(self, inputs: int, growth: int, *, bottleneck: bool) -> None:
         super().__init__()
@@ -199,7 +206,7 @@ class _Dense(nn.Module):
 
 
 def _convolution(inputs: int, outputs: int, *, size: int = 3, stride: int = 1, bias: bool = False) -> nn.Conv2d:
-    """Return a convolution of size x size pixels that keeps height and width but for its stride."""
+    """Return a convolution of size x size pixels, padded so that only its stride changes height and width."""
     return nn.Conv2d(inputs, outputs, size, stride, padding=size // 2, bias=bias)
 
 
@@ -244,6 +251,7 @@ def build(
 
 def network_of(settings: Mapping[str, Any], channels: int, classes: int) -> Classifier:
     """Return the network that a run's settings name; see `build`."""
+    # a setting that the run leaves out has the default of `build`
     names = ("stages", "width", "bottleneck", "hidden", "normalised")
     options = {name: settings[name] for name in names if name in settings}
     return build(settings["network"], channels, classes, **options)

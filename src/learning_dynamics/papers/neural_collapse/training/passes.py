@@ -1,6 +1,7 @@
-"""What a trained network makes of a set of images: passes in batches, of which only class moments are kept.
+"""Class moments and errors of a trained network on a set of images, in passes over batches.
 
-Features stay on the device; sums are float64 there, and what comes back is C x P, P x P, or a few features to draw.
+Features stay on the network's device, where they are summed in float64. For C classes and P features, what is copied
+from the device has the shape (C, P) or (P, P), or is a few features to draw.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from torch import Tensor, nn
 from learning_dynamics.measures.class_moments import ClassMoments
 from learning_dynamics.papers.neural_collapse.training.models import Classifier
 
-# largest number of images in a batch whose batch-norm statistics are averaged with those of other batches; chosen
+# largest number of images of which `recompute_batch_statistics` takes batch-norm statistics together; chosen
 STATISTICS_BATCH = 2000
 
 
@@ -26,13 +27,14 @@ class Measured:
     means : ndarray, shape (C, P)
         Class means of the last-layer features.
     within : ndarray, shape (P, P)
-        Their within-class covariance.
+        Within-class covariance Sigma_W of the last-layer features.
     error : float
         Share of images whose largest output is not their label's.
     class_error : float
-        The share within each class, averaged over classes: what `error` is where classes are equally frequent.
+        Share of a class's images that are misclassified, averaged over classes: the same as `error` where classes are
+        equally frequent.
     square_loss : float
-        1/2 Ave ||outputs - one-hot||^2, averaged as `class_error` is.
+        1/2 ||outputs - one-hot label||^2, averaged over the images of a class, then over classes.
     dead : float
         Share of features that are zero for every image.
     """
@@ -48,35 +50,47 @@ class Measured:
 class LastLayer:
     """The last-layer features of images, batch by batch, for a network in evaluation mode.
 
-    Computed once and kept on the device if they fit into a bound, else computed again each time.
+    They are computed once and kept on the device if they fit into `gigabytes`, else computed again by each pass.
 
     Parameters
     ----------
+    network : Classifier
+        On the device of the images; it is put into evaluation mode.
+    images : Tensor, shape (images, channels, height, width)
+    labels : Tensor of int64, shape (images,)
     batch : int
         Images that go through the network at once.
     gigabytes : float
-        What the features of all images may occupy.
+        What the features of all images may occupy, in float32.
+
+    Attributes
+    ----------
+    weights, biases : Tensor of float64, shapes (C, P) and (C,)
+        Of the last layer.
+    counts : Tensor of int, shape (C,)
+        How many images each class has.
+    shares : Tensor of float64, shape (images,)
+        A weight for each image: weights sum to one, in equal parts over classes and then over the images of a class.
     """
 
     def __init__(self, network: Classifier, images: Tensor, labels: Tensor, *, batch: int, gigabytes: float) -> None:
         self.network, self.images, self.labels = network.eval(), images, labels
         self._batch = batch
         layer = network.classifier
-        size = 4 * len(images) * layer.in_features
+        size = 4 * len(images) * layer.in_features  # in bytes
         self._cache: list[tuple[slice, Tensor]] | None = list(self._compute()) if size <= gigabytes * 1e9 else None
         self.weights, self.biases = layer.weight.detach().double(), layer.bias.detach().double()
         counts = torch.bincount(labels, minlength=layer.out_features)
-        # images of each class, (C,); and the weight of each image that gives every class the same, with a sum of one
         self.counts, self.shares = counts, 1.0 / (len(counts) * counts[labels].double())
 
     def __iter__(self) -> Iterator[tuple[slice, Tensor]]:
-        """Yield where a batch is among the images, and its features in float64, shape (images of the batch, P)."""
+        """Yield the slice of the images that is a batch, and its features, float64, shape (images of the batch, P)."""
         for part, features in self._compute() if self._cache is None else self._cache:
             yield part, features.double()
 
     @torch.no_grad()
     def _compute(self) -> Iterator[tuple[slice, Tensor]]:
-        """Yield where a batch is and its features, in float32."""
+        """Yield the slice of the images that is a batch, and its features in float32."""
         for start in range(0, len(self.images), self._batch):
             part = slice(start, start + self._batch)
             yield part, self.network.features(self.images[part]).float()
@@ -105,6 +119,7 @@ def extended_classifier(network: Classifier) -> np.ndarray:
 def measure(layer: LastLayer) -> Measured:
     """Measure class moments, errors and square loss in one pass."""
     moments = ClassMoments(layer.counts, layer.weights.shape[1])
+    # three sums that start from the same tensor, which is why none of them is added to in place
     wrong = class_error = square = torch.zeros((), dtype=torch.float64, device=layer.labels.device)
     largest = torch.zeros(layer.weights.shape[1], dtype=torch.float64, device=layer.labels.device)
     for part, features in layer:
@@ -117,7 +132,7 @@ def measure(layer: LastLayer) -> Measured:
         targets = nn.functional.one_hot(labels, outputs.shape[1])
         square = square + 0.5 * (shares[:, None] * (outputs - targets) ** 2).sum()
         largest = torch.maximum(largest, features.abs().amax(dim=0))
-    return Measured(
+    return Measured(  # in the order of its fields: means, within, error, class_error, square_loss, dead
         moments.means.cpu().numpy(),
         moments.within.cpu().numpy(),
         float(wrong) / len(layer.labels),
@@ -128,11 +143,14 @@ def measure(layer: LastLayer) -> Measured:
 
 
 def disagreement(layer: LastLayer, means: np.ndarray) -> float:
-    """Return the share of images for which network and nearest class mean differ (NC4)."""
+    """Return the share of images that the network and the nearest class mean decide differently (NC4).
+
+    `means` are the class means, shape (C, P); they may be of other images than those of `layer`.
+    """
     centres = torch.from_numpy(means).to(layer.labels.device)
     differing = torch.zeros((), dtype=torch.float64, device=layer.labels.device)
     for _, features in layer:
-        # |h - mu_c|^2 less |h|^2, which no class changes
+        # |h - mu_c|^2 less |h|^2, which is the same for every class, shape (images of the batch, C)
         nearest = (centres.square().sum(dim=1) - 2 * features @ centres.T).argmin(dim=1)
         differing += (layer.outputs(features).argmax(dim=1) != nearest).sum()
     return float(differing) / len(layer.labels)
@@ -140,7 +158,10 @@ def disagreement(layer: LastLayer, means: np.ndarray) -> float:
 
 @torch.no_grad()
 def recompute_batch_statistics(network: nn.Module, images: Tensor, *, batch: int = STATISTICS_BATCH) -> None:
-    """Replace batch-norm's running averages, which lag behind the weights, by statistics over the images."""
+    """Replace batch-norm's running averages, which lag behind the weights, by statistics of the images.
+
+    They are averages over batches of up to `batch` images, and of no more than `STATISTICS_BATCH`.
+    """
     batch = min(batch, STATISTICS_BATCH)
     layers = [module for module in network.modules() if isinstance(module, nn.modules.batchnorm._BatchNorm)]
     momenta = [layer.momentum for layer in layers]
@@ -148,8 +169,9 @@ def recompute_batch_statistics(network: nn.Module, images: Tensor, *, batch: int
         layer.reset_running_stats()
         layer.momentum = None  # a plain average over batches
     network.train()
-    # images are sorted by class, and each batch is to have all classes: in the order of their number times the golden
-    # ratio, modulo one, every batch is spread over all images
+    # Images are sorted by class, and each batch needs all classes. So the images are ordered by the fractional part of
+    # their number times the golden ratio: images whose fractional parts are close to each other, as in a batch, are
+    # spread evenly over all images
     order = np.argsort(np.arange(len(images)) * 0.6180339887498949 % 1.0)
     for start in range(0, len(order), batch):
         network(images[torch.from_numpy(order[start : start + batch]).to(images.device)])

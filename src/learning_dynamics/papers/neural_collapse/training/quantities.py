@@ -1,32 +1,42 @@
-"""Names of what is measured of a training, as they stand in the table's column ``quantity``.
+"""Names of what is measured of a training: the values of the table's column ``quantity``.
 
-`metrics.training` says of each how it is measured, on which images and when.
+`metrics.training` says of each on which images it is measured and when.
+
+Symbols are the paper's. There are C classes with N train images each, and last-layer features h in R^P. The columns of
+M, (P, C), are the class means less their average. Sigma_W is the covariance of features within classes (eq. 1), Sigma_B
+that of the class means around their average. W, (C, P), are the weights of the last layer and b its biases; the rows of
+W are called classifiers. lambda is the weight decay.
+
+The loss and its terms are in extended features [h; 1]: there W is [W, b], (C, P + 1), M has the columns [mu_c; 1] with
+the class means mu_c, not centred, and Sigma_W has a last row and column of zeros. W_LS is the least-squares classifier:
+the W that minimises the loss of given features (Proposition 1), with the value L_LS = L_NC1 + L_NC2/3 (Theorem 2).
 """
 
 from typing import Literal
 
 # -- errors and sizes -------------------------------------------------------------------------------------------------
 
-ERROR: str = "error"  # share of images misclassified; train and test
-CLASS_ERROR: str = "class_error"  # the share within a class, averaged over classes; train and test
-CLASSES: str = "classes"  # C
-EXAMPLES: str = "examples"  # N, train images of each class
-FEATURES: str = "features"  # P, the width of the last layer
+ERROR: str = "error"  # share of images misclassified; of train and of test images
+CLASS_ERROR: str = "class_error"  # share of a class's images misclassified, averaged over classes; train and test
+CLASSES: str = "classes"  # C, the number of classes
+EXAMPLES: str = "examples"  # N, the number of train images of each class
+FEATURES: str = "features"  # P, the number of last-layer features
 DEAD_FEATURES: str = "dead_features"  # share of the P features that vanish on every train image
 
-# -- collapse, of train and of test images (section 1.1) --------------------------------------------------------------
+# -- collapse (section 1.1), of train and of test images; what is of classifiers alone has no images -------------------
 
-NC1: str = "nc1"  # Tr(Sigma_W pinv(Sigma_B)) / C
-EQUINORM_MEANS: str = "equinorm_means"  # NC2: std over mean of the norms of centred class means
-EQUINORM_CLASSIFIERS: str = "equinorm_classifiers"  # the same of the rows of W
-EQUIANGULAR_MEANS: str = "equiangular_means"  # NC2: std of the cosines between centred class means
-EQUIANGULAR_CLASSIFIERS: str = "equiangular_classifiers"  # the same of the rows of W
-MAXIMAL_ANGLE_MEANS: str = "maximal_angle_means"  # NC2: mean of |cos + 1 / (C - 1)| over pairs of class means
-MAXIMAL_ANGLE_CLASSIFIERS: str = "maximal_angle_classifiers"  # the same of the rows of W
+NC1: str = "nc1"  # tr(Sigma_W pinv(Sigma_B)) / C
+# NC2: of the class means, which are the columns of M, or of the classifiers
+EQUINORM_MEANS: str = "equinorm_means"  # standard deviation of the class means' norms, over the mean of these norms
+EQUINORM_CLASSIFIERS: str = "equinorm_classifiers"  # the same of the classifiers
+EQUIANGULAR_MEANS: str = "equiangular_means"  # standard deviation of the cosines over pairs of class means
+EQUIANGULAR_CLASSIFIERS: str = "equiangular_classifiers"  # the same of the classifiers
+MAXIMAL_ANGLE_MEANS: str = "maximal_angle_means"  # mean of |cos + 1 / (C - 1)| over pairs of class means
+MAXIMAL_ANGLE_CLASSIFIERS: str = "maximal_angle_classifiers"  # the same of the classifiers
 SELF_DUALITY: str = "self_duality"  # NC3: || W^T / ||W||_F - M / ||M||_F ||_F^2
-NC4: str = "nc4"  # share of images that network and nearest train class mean decide differently
+NC4: str = "nc4"  # share of images that the network and the nearest train class mean decide differently
 
-# how a reader of the paper calls what claims on collapse are about
+# how titles of checks call these quantities
 IN_WORDS: dict[str, str] = {
     NC1: "NC1",
     EQUINORM_MEANS: "the relative spread of the class means' norms",
@@ -41,24 +51,25 @@ IN_WORDS: dict[str, str] = {
 
 # -- spectra of train features (section 3.2) --------------------------------------------------------------------------
 
-SNR: str = "snr"  # singular values omega_j of Sigma_W^(-1/2) M (eq. 8)
+SNR: str = "snr"  # the non-zero singular values omega_j of Sigma_W^(-1/2) M (eq. 8), descending
 RANK: str = "rank"  # numerical rank of Sigma_W
 
-# -- the loss and its terms (Theorems 1 and 2), under MSE -------------------------------------------------------------
+# -- the loss and its terms (Theorems 1 and 2), under MSE, of train images, in extended features -----------------------
 
-LOSS: str = "loss"  # eq. 3, summed image by image, weight decay included
-LOSS_DECAY: str = "loss_decay"  # lambda / 2 ||W||^2 in it
+LOSS: str = "loss"  # L, the loss of W with its weight decay, from the error of every image (eq. 3)
+LOSS_DECAY: str = "loss_decay"  # lambda / 2 ||W||^2, a part of LOSS
 LOSS_NC1: str = "loss_nc1"  # L_NC1 = tr(W_LS (Sigma_W + lambda I) W_LS^T) / 2 (eq. 15)
-LOSS_NC1_DECAY: str = "loss_nc1_decay"  # lambda / 2 ||W_LS||^2 in it
+LOSS_NC1_DECAY: str = "loss_nc1_decay"  # lambda / 2 ||W_LS||^2, a part of LOSS_NC1
 LOSS_NC23: str = "loss_nc23"  # L_NC2/3 = ||W_LS M - I||^2 / (2 C) (Theorem 2)
-LOSS_LS_PERP: str = "loss_ls_perp"  # L_LS^perp, what W loses against the least-squares classifier W_LS (Theorem 1)
-LOSS_LS_PERP_DECAY: str = "loss_ls_perp_decay"  # lambda / 2 ||W - W_LS||^2 in it
+LOSS_LS_PERP: str = "loss_ls_perp"  # L_LS^perp = L - L_LS, what W loses against W_LS, by its formula in Theorem 1
+LOSS_LS_PERP_DECAY: str = "loss_ls_perp_decay"  # lambda / 2 ||W - W_LS||^2, a part of LOSS_LS_PERP
 
-# the part of a term that weight decay adds to it; L_NC2/3 has none
+# by a term of the loss: the part of it that is weight decay. L_NC2/3 has no such part
 DECAY_PART: dict[str, str] = {LOSS_NC1: LOSS_NC1_DECAY, LOSS_LS_PERP: LOSS_LS_PERP_DECAY}
 
-Decay = Literal["trained", "notebook"]  # whose weight decay the terms have: the training's, or the authors' notebook's
-# the same with the weight decay of the notebook, and with the least-squares classifier that belongs to it
+Decay = Literal["trained", "notebook"]  # whose weight decay lambda is: the training's, or the authors' notebook's
+# The names above are for the training's lambda. This maps each to the name for the notebook's lambda, under which W_LS
+# is another matrix
 NOTEBOOK: dict[str, str] = {
     LOSS: "loss--notebook",
     LOSS_DECAY: "loss_decay--notebook",
@@ -71,21 +82,23 @@ NOTEBOOK: dict[str, str] = {
 
 
 def with_decay(quantity: str, decay: Decay) -> str:
-    """Return the name of the loss or of a term of it under a weight decay."""
+    """Return the name under a weight decay of the loss or a part of it, given the name under the trained decay."""
     return quantity if decay == "trained" else NOTEBOOK[quantity]
 
 
-# -- L_LS^perp of a last layer that is trained on with its body frozen (`deviation.frozen_body`) -----------------------
+# -- mean L_LS^perp of a last layer that is trained alone, from W_LS on, in batches (`deviation.frozen_body`) ----------
 
-SPLIT_SAMPLING: str = "split_sampling"  # on the fixed features of evaluation mode
-SPLIT_BATCHES: str = "split_batches"  # on features that batch norm takes from each batch
-SPLIT_REPLACED: str = "split_replaced"  # on fixed features, batches drawn with replacement
-SPLIT_LAW: str = "split_law"  # first order of SPLIT_REPLACED in the learning rate
+# The body, which is all layers below the last one, is frozen. L_LS^perp is always that on features of evaluation mode
+SPLIT_SAMPLING: str = "split_sampling"  # trained on features of evaluation mode, which are the same in every batch
+SPLIT_BATCHES: str = "split_batches"  # trained on features of training mode: batch norm has the batch's statistics
+SPLIT_REPLACED: str = "split_replaced"  # as SPLIT_SAMPLING, but images of a batch are drawn with replacement
+SPLIT_LAW: str = "split_law"  # predicted for SPLIT_REPLACED to first order in the learning rate
 
-# -- robustness, relative to the norm of the image, mean over test images ----------------------------------------------
+# -- robustness: a distance that changes an image's decision, over the norm of the image; mean over test images --------
 
-ROBUSTNESS: str = "robustness"  # DeepFool's perturbation, the paper's measure; where it changed no decision too
-ROBUSTNESS_FOOLED: str = "robustness_fooled"  # share of images whose decision it did change
-# distance to the change of decision on the straight way to the nearest train image that is decided differently
+ROBUSTNESS: str = "robustness"  # DeepFool's perturbation, the paper's measure; also where it changes no decision
+ROBUSTNESS_FOOLED: str = "robustness_fooled"  # share of images whose decision DeepFool's perturbation changes
+# the straight way to the nearest train image that is decided differently, up to where the decision changes
 ROBUSTNESS_CROSSING: str = "robustness_crossing"
-ROBUSTNESS_SMALLEST: str = "robustness_smallest"  # the smaller of it and of DeepFool's where that changed the decision
+# for each image the shorter of both, or the straight way where DeepFool's perturbation does not change the decision
+ROBUSTNESS_SMALLEST: str = "robustness_smallest"
