@@ -2,9 +2,9 @@
 
 With whitened inputs the loss is half the squared distance of the end-to-end weights from a target, up to a
 constant. With one output the gradient of every layer is an outer product of two vectors, so that a step costs
-products of matrices with vectors alone. Compiled, with three layers of width 10, it takes 3 microseconds, where
-`descent.descend` takes 40. A run takes up to 5000 steps, at full scale a million, from each of dozens of starts at each
-of ten rates. A test compares the steps with plain descent.
+products of matrices with vectors alone. Compiled, with three layers of width 10, a step takes 3 microseconds, where one
+of `descent.descend` takes 40. A descent takes up to 5000 steps, at full scale a million, and a run has a descent from
+each of dozens of starts at each of ten rates. A test compares the steps with plain descent.
 """
 
 from collections.abc import Sequence
@@ -12,17 +12,18 @@ from collections.abc import Sequence
 import numba
 import numpy as np
 
-AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts: 0.3 seconds
-ON_ITS_WAY, LOST = -1, -2  # codes of a descent that goes on, and of one that has diverged
+AT_ONCE = 100_000  # the most steps in one call of compiled code, which no signal interrupts: 0.3 seconds
+# what `_advance` returns instead of a number of steps: the descent has not arrived yet, or it has diverged
+ON_ITS_WAY, LOST = -1, -2
 
 
 def fewest_steps(
     layers: Sequence[np.ndarray], target: np.ndarray, rates: Sequence[float], *, tolerance: float, cap: int
 ) -> tuple[int, float]:
-    """Return the fewest steps to a loss of `tolerance` over learning rates, and the rate that needs them.
+    """Return the fewest steps to a loss within `tolerance` of the least one, over learning rates, and that rate.
 
-    Rates are tried from the largest down, each only for fewer steps than the best so far: the result is that
-    of trying all in full.
+    Rates are tried from the largest down, each only for fewer steps than the best so far. The result is the same as if
+    all were tried for `cap` steps; of rates that need equally few steps it is the largest.
 
     Parameters
     ----------
@@ -31,9 +32,9 @@ def fewest_steps(
     target : ndarray, shape (d_0,)
     rates : sequence of float
     tolerance : float
-        Excess over the least loss.
+        Descent has arrived where the loss exceeds the least one by at most this.
     cap : int
-        The most steps to wait.
+        The most steps that a descent may take.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def _steps(layers: Sequence[np.ndarray], target: np.ndarray, rate: float, *, tol
     moving = numba.typed.List([np.array(layer, order="C") for layer in layers])  # copies, which descend
     goal = np.ascontiguousarray(target)
     start_excess = -1.0  # not known yet
-    tests = cap + 1  # of the loss: one before each step, and one after the last
+    tests = cap + 1  # how often the loss is compared with the tolerance: before each step, and after the last
     for begun in range(0, tests, AT_ONCE):
         steps, start_excess = _advance(moving, goal, rate, tolerance, min(AT_ONCE, tests - begun), start_excess)
         if steps == LOST:
@@ -68,12 +69,15 @@ def _steps(layers: Sequence[np.ndarray], target: np.ndarray, rate: float, *, tol
 
 @numba.njit
 def _advance(layers, target, rate, tolerance, count, start_excess):
-    """Take up to `count` steps, changing the layers.
+    """Take up to `count` steps, changing the layers; return a number of steps or a code, and the excess at the start.
 
-    Return the steps to the tolerance, or a code, and the excess of the loss at the start; before that is known it is
-    negative. With one output the gradient with respect to layer j = 0, ..., N - 1 is the outer product of ``above[j] =
-    W_{N-1} ... W_{j+1}``, a row, and of ``below[j] = W_{j-1} ... W_0 r`` for the residual r (slide 15, which counts
-    layers from 1).
+    The number is how many of these steps were taken until the loss exceeded the least one by at most the tolerance; the
+    codes are `ON_ITS_WAY` and `LOST`. `start_excess`, the excess of the loss at the start of descent, is negative in
+    the first call, which does not know it yet.
+
+    With one output the gradient with respect to layer j = 0, ..., N - 1 is the outer product of ``above[j] = W_{N-1}
+    ... W_{j+1}``, a row, and of ``below[j] = W_{j-1} ... W_0 r`` for the residual r, the end-to-end weights less the
+    target (slide 15, which counts layers from 1).
     """
     depth = len(layers)
     above = [np.ones(1) for _ in range(depth)]

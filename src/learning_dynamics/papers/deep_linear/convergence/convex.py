@@ -1,11 +1,15 @@
-"""Convex losses of a matrix's distance from an optimum, with lower bounds on the loss of singular matrices."""
+"""Convex losses of a matrix's difference from an optimum, with lower bounds on the loss of singular matrices.
+
+W is the end-to-end matrix, W* the optimum, R = W - W* their difference. S is a square root of the inputs' covariance
+S S^T; only the loss with correlated inputs reads it.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-Pair = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of a residual R and the covariance's root S
+Pair = Callable[[np.ndarray, np.ndarray], np.ndarray]  # a function of two arrays, R and S
 
 
 @dataclass(frozen=True)
@@ -18,8 +22,8 @@ class Loss:
         Functions of the residual R = W - W*, shape (..., d, d), and a square root S of the inputs' covariance, shape
         (d, d). They return the loss, shape (...), and its gradient, shape (..., d, d).
     least_on_singular : callable
-        A function of W* and S. It returns a lower bound on the loss of singular W, for which ||W - W*||_F >=
-        sigma_min(W*), and ||(W - W*) S||_F >= sigma_min(W* S).
+        A function of W* and S. It returns a lower bound on the loss of singular W. Bounds follow from the smallest
+        singular values of W* and W* S: a singular W has ||R||_F >= sigma_min(W*) and ||R S||_F >= sigma_min(W* S).
     """
 
     value: Pair
@@ -28,6 +32,7 @@ class Loss:
 
 
 def _sigma_min(W: np.ndarray) -> float:
+    """Return the smallest singular value of a square matrix."""
     return float(np.linalg.svd(W, compute_uv=False)[-1])
 
 

@@ -50,7 +50,7 @@ def convergence(initialisations: Table, guarantee: Table) -> Plot:
     )
     at_deepest = select(steps, depth=depths[-1])
     balanced, layer_wise = (_median_steps(select(at_deepest, init=init)) for init in ("balanced", "layer_wise"))
-    times_as_many = balanced / layer_wise  # by deviation
+    times_as_many = balanced / layer_wise  # by deviation: a series with the deviations as its index
     facts = {
         "deepest": depths[-1],
         "least": times_as_many.min(),
@@ -87,8 +87,8 @@ def _iterations_panel(axis: Axes, steps: Table, depth: int) -> None:
 def _guarantee_panel(axis: Axes, table: Table) -> None:
     """Draw the relative excess against time: from four kinds of starts, and the guaranteed bound."""
     excess = select(table, quantities.RELATIVE_EXCESS)
-    excess = excess[excess["value"] > 1e-20]  # no zeros on a logarithmic axis, which ends at 1e-12
-    # of each kind of start the label, its colour, place and horizontal alignment
+    excess = excess[excess["value"] > 1e-20]  # without zeros: the axis is logarithmic, and ends at 1e-12
+    # for each kind of start its label, and the label's colour, place and horizontal alignment
     case_styles = {
         quantities.MEETS_BOTH: ("both hold", "blue", (11, 1e-10), "left"),
         quantities.BEYOND_SINGULAR: ("past a singular $W$", "vermilion", (81, 0.4), "right"),
@@ -96,7 +96,8 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
         quantities.UNBALANCED_SHORTER_STEP: ("shorter step", "green", (40, 1e-8), "right"),
     }
     for case, (label, colour, place, side) in case_styles.items():
-        # time with the undivided step
+        # Time in the table is step times iterations. Starts with a shorter step have theirs divided by the square of
+        # `rescaling`: multiplied by it their time is that with the undivided step
         stretch = settings_of(table)["rescaling"] ** 2 if case == quantities.UNBALANCED_SHORTER_STEP else 1.0
         for _, line in select(excess, case=case).groupby("seed"):
             axis.plot(stretch * line["time"], line["value"].clip(upper=1e3), color=COLOURS[colour], lw=1.0)

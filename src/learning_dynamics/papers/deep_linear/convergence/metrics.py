@@ -1,18 +1,28 @@
 """Steps of descent by initialisation, rates and losses against the guarantee, and the saddle at zero weights.
 
-What metrics read of their runs; constants without a shape are (members,):
+The guarantee is the theorem of slide 22 (Arora et al. 2019, theorem 1) for the loss ||W - W*||_F^2 / 2 of the
+end-to-end matrix W of N layers, with the target W*. It assumes of the start that every matrix with a singular value up
+to the margin c has more loss, and that the layers are nearly balanced. The excess of a loss is the loss less the least
+one, here zero. The relative excess is the excess over that at the first time.
 
-- `initialisation_range`: series `steps`, a number of steps, and `learning_rate`, shape (members, 1); `size`, a
-  Frobenius norm
-- `guarantee`: series `end_to_end` W, shape (members, times, n, n); `target`, (members, n, n); `imbalance`;
-  `learning_rate`, which turns the recorded times, numbers of steps, into flow time
-- `margins`: W and `target` as before; `margin` c. Times are in units of c^(2/N - 1) at depth N
-- `convex_losses`: W and `target` as before; `factor`, (members, n, n), the root S of the inputs' covariance; `loss`,
-  the name of the loss. Times are flow time
-- `one_output`: series `start_distance`, (members, 1); `iterations`, a number of steps, -1 where descent did not arrive
-  and -2 where it was not followed; `dimension`; `over_root`
-- `zero_weights`: series `fall`, (members, distances), with distances from zero weights instead of times; `target`,
-  (members, n, n); `hessian`, (members, most, most), zeros behind the first `parameters` rows and columns
+What metrics read of their runs. Constants without a shape have shape (members,), and so has `member`, the number of the
+draw, which all runs have:
+
+- `initialisation_range`: series `steps`, the fewest steps of descent, -1 where it arrived at no learning rate, and
+  `learning_rate`, the rate that needs them, both of shape (members, 1). Constants `size`, the Frobenius norm of W at
+  the start, `depth`, `init` and `deviation`
+- `guarantee`: series `end_to_end` W, (members, times, n, n), where times are numbers of steps. Constants `target`,
+  (members, n, n), `imbalance`, `case`, and `learning_rate`, which turns numbers of steps into flow time
+- `margins`: W and `target` as for `guarantee`; times are in units of c^(2/N - 1). Constants `margin` c, `depth`,
+  `start`
+- `convex_losses`: W and `target` as for `guarantee`; times are flow time. Constants `factor`, (members, n, n), a square
+  root S of the inputs' covariance S S^T, `loss`, the name of the loss, and `start`
+- `one_output`: series `start_distance`, (members, 1), the distance of the start from the target. Constants
+  `iterations`, a number of steps, -1 where descent did not reach the tolerance and -2 where there was no descent,
+  `dimension`, the number of inputs, and `over_root`, whether the start's deviation is over the root of the dimension
+- `zero_weights`: series `fall`, (members, distances), with distances from zero weights, ascending, in the place of
+  times. Constants `target`, (members, n, n), `hessian`, (members, most, most), with zeros behind the first `parameters`
+  rows and columns, `parameters` and `depth`
 """
 
 import numpy as np
@@ -59,15 +69,16 @@ def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     steps
-        Steps to the optimum at the best learning rate; empty where none converged.
+        Steps to a loss within the tolerance of the least one, at the learning rate that needs fewest; empty where
+        descent arrived at no rate.
     learning_rate
-        The best learning rate; empty where none converged.
+        The learning rate that needs the fewest steps; empty where descent arrived at no rate.
     initial_norm
         Frobenius norm of the end-to-end matrix at the start.
     """
     constants = trajectory.constants
     steps, rate = (trajectory.series[name][:, 0] for name in ("steps", "learning_rate"))
-    # both at once, stacked along a new first axis
+    # both at once, stacked along a new first axis: nan where no rate arrived
     steps, rate = np.where(steps < 0, np.nan, (steps, rate))
     return rows(
         {STEPS: steps, LEARNING_RATE: rate, INITIAL_NORM: constants["size"]},
@@ -87,25 +98,26 @@ def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
     PREDICTED,
 )
 def guarantee(trajectory: Trajectory, *, floor: Positive) -> Tables:
-    """Measure descent with and without the assumptions; time is learning rate eta times number of steps.
+    """Measure descent with and without the assumptions; time is eta t, learning rate times number of steps.
 
     Quantities
     ----------
     relative_excess
-        Excess of the loss over its least value, half the squared distance from the target, over that at the start;
-        predicted the guaranteed bound exp(-c^(2(N-1)/N) eta t), c the margin (Arora et al.
-        2019, theorem 1).
+        Excess of the loss over its least value, which is half the squared distance from the target, over the excess at
+        the start; predicted the guaranteed bound exp(-c^(2(N-1)/N) eta t), with the margin c (Arora et al. 2019,
+        theorem 1).
     initial_excess
-        Half the squared distance from the target at the start, by which `relative_excess` is divided.
+        Half the squared distance from the target at the start, by which `relative_excess` is divided. In rows of the
+        last time, as are the next two.
     imbalance
         Largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j at the start.
     smallest_rate
-        The smallest of -log(relative excess) / (eta t) until the excess falls below `floor` of the first; nan for a
-        loss that is not finite.
+        The smallest of -log(relative excess) / (eta t) over the steps until the relative excess falls below `floor`;
+        nan where the loss is not finite.
     """
     constants, settings = trajectory.constants, trajectory.settings
     excess = _relative_excess(trajectory)
-    time = trajectory.time * constants["learning_rate"][:, None]
+    time = trajectory.time * constants["learning_rate"][:, None]  # eta t, shape (members, times)
     bound = np.exp(-theory.guaranteed_rate(settings["margin"], settings["depth"]) * time)
     yield rows({RELATIVE_EXCESS: (excess, bound)}, {"seed": constants["member"], "time": time}, case=constants["case"])
     first = 0.5 * np.sum((trajectory.series["end_to_end"][:, 0] - constants["target"]) ** 2, axis=(-2, -1))
@@ -136,14 +148,16 @@ def margins(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
     Quantities
     ----------
     smallest_rate
-        The smallest of -log(relative excess) / t until the excess falls below `floor` of the first; predicted the
-        guaranteed rate c^(2(N-1)/N) (Arora et al. 2019, theorem 1). nan for a loss that is not finite.
+        The smallest of -log(relative excess) / t over the times t until the relative excess falls below `floor`;
+        predicted the guaranteed rate c^(2(N-1)/N), with the margin c (Arora et al. 2019, theorem 1). nan where the loss
+        is not finite.
     """
     constants = trajectory.constants
     guaranteed = theory.guaranteed_rate(constants["margin"], constants["depth"])
     scaled_time = trajectory.time  # in units of c^(2/N - 1)
     rate = _smallest_rate(_relative_excess(trajectory), scaled_time, floor)
-    rate *= constants["margin"] ** (1 - 2 / constants["depth"])  # per flow time
+    # from a rate per unit of scaled time to one per unit of flow time, which is c^(2/N - 1) times the scaled time
+    rate *= constants["margin"] ** (1 - 2 / constants["depth"])
     return rows(
         {SMALLEST_RATE: (rate, guaranteed)},
         {"seed": constants["member"]},
@@ -154,24 +168,26 @@ def margins(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
 
 
 def _relative_excess(trajectory: Trajectory) -> np.ndarray:
-    """Return half the squared distance from the target over the first one, shape (members, times)."""
+    """Return half the squared distance from the target over that at the first time, shape (members, times)."""
     W, target = trajectory.series["end_to_end"], trajectory.constants["target"][:, None]
     excess = 0.5 * np.sum((W - target) ** 2, axis=(-2, -1))
     return excess / excess[:, :1]
 
 
 def _smallest_rate(loss: np.ndarray, time: np.ndarray, floor: float) -> np.ndarray:
-    """Return by member the smallest of -log(loss) / time until a relative loss falls below the floor.
+    """Return by member the smallest of -log(loss) / time, until the loss falls below the floor; shape (members,).
 
-    What an integrator or rounding leaves may rise above the floor again, long after the loss fell below it: times count
-    until the first such fall. At first a flow's fall is lost in the rounding of the loss: times count from a fall of
-    1e-6 on (chosen: a thousand times the relative tolerance of the flows). A loss that is not finite has no rate: nan.
+    `loss` is relative, one at the first time, of shape (members, times); `time` has the same shape or (times,). Times
+    count until the loss is first at most the floor: what an integrator or rounding leaves may rise above it
+    again long after. Times count from where the loss has changed by 1e-6: at first a flow's fall is lost in the
+    rounding of the loss (chosen: a thousand times the relative tolerance of the flows). Members whose loss is not
+    finite have the rate nan.
     """
     is_above = np.minimum.accumulate(loss, axis=1) > floor
     has_fallen = np.abs(loss - 1) > 1e-6
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = np.where(is_above & has_fallen, -np.log(loss) / time, np.inf)
-    rate[:, 0] = np.inf
+    rate[:, 0] = np.inf  # time is zero here
     return np.where(np.isfinite(loss).all(axis=1), rate.min(axis=1), np.nan)
 
 
@@ -189,9 +205,9 @@ def convex_losses(trajectory: Trajectory) -> Tables:
     Quantities
     ----------
     relative_loss
-        Loss over the first one.
+        Loss over the loss at the first time.
     loss_over_singular
-        The first loss over a lower bound on that of singular matrices, in rows of time 0.
+        Loss at the first time over a lower bound on the loss of singular matrices, in rows of time 0.
     """
     constants = trajectory.constants
     relative_loss, over_singular = [], []
@@ -219,13 +235,14 @@ def one_output(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     meets_assumption
-        Whether the start is closer to the target than any matrix of norm at most the margin: 1 or 0.
+        Whether the start is closer to the target, of norm one, than any row vector of norm at most the margin: 1 or 0.
     converged
-        Whether descent reached the tolerance: 1 or 0; empty where it was not followed.
+        Whether descent reached the tolerance: 1 or 0; empty where there was no descent.
     """
     constants, settings = trajectory.constants, trajectory.settings
     margin = settings["margin"] * settings["deviation"] / constants["dimension"]
     quantities = {
+        # the nearest row vector of a norm up to the margin is 1 - margin away from the target
         MEETS_ASSUMPTION: (trajectory.series["start_distance"][:, 0] < 1 - margin).astype(float),
         CONVERGED: np.where(constants["iterations"] == -2, np.nan, constants["iterations"] >= 0),
     }
@@ -239,19 +256,21 @@ def one_output(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(DEPTH, SEED, QUANTITY, VALUE_IF_ANY, PREDICTED)
 def zero_weights(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure the saddle at zero weights.
+    """Measure the saddle at zero weights, with sigma_1 the largest singular value of the target.
+
+    Every layer is epsilon times one of unit norm, along the direction in which the loss falls fastest; the distance
+    from zero weights is epsilon. There the fall of the loss from zero weights is epsilon^N sigma_1 - epsilon^(2N) / 2.
 
     Quantities
     ----------
     order
-        Power of the distance epsilon with which the loss falls along the steepest direction; predicted the depth.
+        Slope of the logarithm of the fall against log epsilon, between the two smallest epsilon; predicted the depth N.
     curvature
-        Smallest eigenvalue of the Hessian, over the target's largest singular value; predicted -1 at depth 2 and 0
-        beyond.
+        Smallest eigenvalue of the Hessian at zero weights, over sigma_1; predicted -1 at depth 2 and 0 beyond.
     fall
-        Fall of the loss at the smallest distance; predicted its leading term, epsilon^N sigma_1.
+        Fall of the loss at the smallest epsilon; predicted its leading term, epsilon^N sigma_1.
     next_term
-        Share of the leading term that the next and last term takes at the smallest distance.
+        The fall's second and last term over its leading one at the smallest epsilon, epsilon^N / (2 sigma_1).
     """
     constants = trajectory.constants
     # distances are epsilon, by which each layer of unit norm is multiplied, ascending
@@ -262,9 +281,9 @@ def zero_weights(trajectory: Trajectory) -> pd.DataFrame:
         np.linalg.eigvalsh(hessian[:count, :count])[0]
         for hessian, count in zip(constants["hessian"], constants["parameters"], strict=True)
     ]
-    # sigma_1 of the gradient at zero, which is minus the target
+    # sigma_1 of the target, and of the loss's gradient at zero, which is minus the target
     first = np.linalg.svd(constants["target"], compute_uv=False)[:, 0]
-    # the fall is epsilon^N sigma_1 - epsilon^(2N) / 2, and the second term epsilon^N / (2 sigma_1) of the first
+    # epsilon^N sigma_1, so that leading / (2 sigma_1^2) below is epsilon^N / (2 sigma_1)
     leading = distance[0] ** constants["depth"] * first
     quantities = {
         ORDER: (order, constants["depth"]),

@@ -1,4 +1,10 @@
-"""Where descent starts, and whether it arrives: the guarantee, its assumptions, and what they are for."""
+"""Where descent starts, and whether it arrives: the guarantee, its assumptions, and what they are for.
+
+The guarantee is the theorem of slide 22 (Arora et al. 2019, theorem 1) for the loss ||W - W*||_F^2 / 2 of the
+end-to-end matrix W = W_N ... W_1, where W* is the target. It has two assumptions on the start. First, the start has
+less loss than every matrix with a singular value up to a number c > 0, the margin. Second, the layers are balanced up
+to an imbalance max_j ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F of the order c^2 (`theory.allowed_imbalance`).
+"""
 
 import numpy as np
 from scipy.optimize import brentq
@@ -30,18 +36,22 @@ def initialisation_range(
 ) -> Trajectory:
     """Steps to the optimum on whitened data, from layer-wise Gaussian and from balanced initialisation.
 
-    `deviations` are those of the end-to-end matrix's entries; layer-wise Gaussian layers have the one deviation at
-    which the mean square of their product's entries is the same. The learning rate is the one that needs fewest steps.
+    Descent has arrived when the loss exceeds the least one by at most `tolerance`; it takes at most `max_steps`.
+    `deviations` are standard deviations of the end-to-end matrix's entries at the start. Layer-wise Gaussian layers all
+    have one deviation, chosen so that the entries of their product have the same mean square. Each start descends at
+    the learning rate at which it needs the fewest steps.
 
     Returns
     -------
     Trajectory
-        Series steps and learning_rate, shape (members, 1): the fewest steps, -1 where no rate converged, and the rate
-        that needs them, 0 where none did. Constants, by member: depth, init, deviation, member (the number of the
-        draw), size (Frobenius norm of the end-to-end matrix at the start).
+        Series steps and learning_rate, shape (members, 1): the fewest steps, -1 where descent arrived at no rate, and
+        the rate that needs them, 0 where there is none. Constants of shape (members,): `depth`; `init`, layer_wise or
+        balanced; `deviation`; `member`, the number of the draw; `size`, the Frobenius norm of the end-to-end matrix at
+        the start. Members are all combinations of depth, init, deviation and draw; draws vary fastest.
     """
     X, Y = data["X"], data["Y"][:, 0]
-    # of whitened data the loss needs only the correlation of inputs and labels
+    # With whitened inputs the loss is, up to a constant, half the squared distance of the end-to-end weights from a
+    # vector, the mean of input times label. Up to a factor, U V^T are the whitened inputs and V U^T Y is this vector
     U, _, Vt = np.linalg.svd(X, full_matrices=False)
     target = Vt.T @ (U.T @ Y)
     target /= np.linalg.norm(target)
@@ -91,26 +101,36 @@ def guarantee(
     seeds: Count,
     seed: Seed,
 ) -> Trajectory:
-    """Descent on half the squared distance from a square target: with the assumptions, and without each.
+    """Descent on half the squared distance from a square target: with both assumptions, and without one of them.
 
-    Singular values of targets, as many as `size` says, are drawn between `smallest` and `largest`. Where the
-    assumptions hold, they do so as barely as can be: balanced, the target with its last singular value lowered to
-    `margin`. Beyond a singular matrix: balanced, that singular value with the wrong sign. Too far: balanced, the target
-    times a number at which a step turns the first singular value of each layer to minus three times itself. Unbalanced:
-    the first start with its first layer multiplied by `rescaling` and its second divided by it; with a shorter step,
-    the learning rate is divided by the square of `rescaling`, by which the curvature has grown. The learning rate of
-    the others is `step` times the fourth power of the margin, for as many iterations as the horizon takes with it.
+    The `size` singular values of a target are drawn between `smallest` and `largest`. A draw has six starts, by the
+    names of `quantities`:
 
-    Layers descend in the coordinates of the target's singular vectors, where zeros stay zeros. In others rounding
-    leaves the singular matrix that starts beyond one stop at, where it is a strict saddle: at depth 2, after a time of
-    about 37 / sigma_min, in which rounding, 1e-16 or exp(-37), grows like exp(sigma_min t).
+    - `MEETS_BOTH`: balanced layers of the target with its last singular value lowered to `margin`; both assumptions
+      hold, the first one barely
+    - `ALLOWED_IMBALANCE`: the same product, from layers with all the imbalance that the guarantee allows
+    - `BEYOND_SINGULAR`: balanced layers of the target with the sign of its last singular value turned
+    - `TOO_FAR`: balanced layers of a multiple of the target, by a factor at which one step turns the first singular
+      value of each layer to minus three times itself
+    - `UNBALANCED`: the layers of `MEETS_BOTH`, the first multiplied by `rescaling` and the second divided by it
+    - `UNBALANCED_SHORTER_STEP`: the layers of `UNBALANCED`, at a learning rate divided by the square of `rescaling`, by
+      which the curvature has grown
+
+    The other five have the learning rate `step` times the fourth power of the margin. All descend for as many steps as
+    bring this learning rate times the number of steps to `horizon`.
+
+    Layers descend in the coordinates of the target's singular vectors, where zeros stay zeros. The starts
+    `BEYOND_SINGULAR` then stop at a singular matrix. In other coordinates rounding would make them leave it where it is
+    a strict saddle, which it is at depth 2. There rounding, 1e-16 or exp(-37), grows like exp(sigma_min t), and is of
+    order one after a time of about 37 / sigma_min.
 
     Returns
     -------
     Trajectory
-        Time is the number of steps. Series end_to_end, shape (members, times, size, size), with entries cut off at 1e9
-        in size; constants, by member, target, shape (members, size, size), case, member (the number of the draw),
-        imbalance, learning_rate.
+        Time is the number of steps. Series end_to_end, shape (members, times, size, size), with entries cut off at
+        plus and minus 1e9. Constants target, shape (members, size, size), and of shape (members,): `case`, the name of
+        the start; `member`, the number of the draw; `imbalance` at the start; `learning_rate`. Members are all pairs of
+        a draw and a start; starts vary fastest.
 
     Raises
     ------
@@ -121,7 +141,8 @@ def guarantee(
         raise ProjectError(f"margin ({margin:g}) must be below smallest ({smallest:g}); lower it")
     widths = [size] * (depth + 1)
     rate = step * margin**4
-    # far from the target a layer's singular value w moves by -rate w^(2N - 1), here by -4 w; w^N is the end-to-end one
+    # Far from the target a step moves a layer's singular value w by -rate w^(2N - 1). That is -4 w if w^(2N - 2) is
+    # 4 / rate; `far` is the end-to-end singular value w^N
     far = (4 / rate) ** (depth / (2 * depth - 2))
     members = []
     for member, rng in enumerate(generators(seed, "deep_linear.guarantee", seeds)):
@@ -144,21 +165,22 @@ def guarantee(
             for case, layers in starts.items()
         ]
     constants = recorded.by_name(members)
-    # layers[j] has shape (members, size, size), as have the orthogonal matrices U and V, the target's singular vectors
+    # From axes (members, layers, size, size) to a list over layers of arrays (members, size, size), and the same for
+    # the two orthogonal matrices U and V, whose columns are to be the target's singular vectors
     layers, (U, V) = (list(constants.pop(name).swapaxes(0, 1)) for name in ("layers", "basis"))
     goal = constants["target"]  # diagonal
     rates = np.where(constants["case"] == quantities.UNBALANCED_SHORTER_STEP, rate / rescaling**2, rate)
-    # denser at first, where the rate of fall is least
+    # denser at first, where the loss's rate of fall is least
     recorded_steps = np.unique(np.append(0, np.geomspace(1, horizon / rate, points - 1).round())).astype(int)
-    # Beyond this norm a run has diverged; it is kept there, where the next step would overflow. The norm of the
-    # starts `TOO_FAR` is the root of `size` times `far` at most, below five times `far`; 1e3 is chosen
+    # A member beyond this norm has diverged, and stays where it is: further steps would overflow. Starts `TOO_FAR` have
+    # a norm of at most the root of `size` times `far`, below five times `far`; 1e3 is chosen
     bound = max(1e3, 5 * far)
     recorded_layers = descent.descend(layers, lambda W: W - goal, rates[:, None, None], recorded_steps, bound=bound)
     # end-to-end matrices in the original coordinates, shape (members, times, size, size)
     products = np.stack([U @ networks.product(matrices) @ V.swapaxes(1, 2) for matrices in recorded_layers], axis=1)
     return Trajectory(
         recorded_steps.astype(float),
-        {"end_to_end": products.clip(-1e9, 1e9)},  # the step that passed the bound may have gone further; 1e9 is chosen
+        {"end_to_end": products.clip(-1e9, 1e9)},  # the step that passed the bound may end far beyond; 1e9 is chosen
         constants
         | {
             "target": U @ goal @ V.swapaxes(1, 2),
@@ -181,17 +203,20 @@ def margins(
 ) -> Trajectory:
     """Gradient flow on half the squared distance from a square target, from starts that just meet the assumptions.
 
-    Singular values of targets, as many as `size` says, are drawn between `smallest` and `largest`; margins are
-    `fractions` of a target's smallest one. Starts are balanced: the target with its last singular value lowered to the
-    margin, also with all the imbalance that the theorem allows, and in a random direction from the target, as far as
-    the margin lets it. Time is in units of c^(2/N - 1) for the margin c, the order of the time that the smallest
-    singular value takes to leave it.
+    The `size` singular values of a target are drawn between `smallest` and `largest`. Margins are `fractions` of a
+    target's smallest singular value. Starts have the names of `quantities`:
+
+    - `SMALLEST_DIRECTION`: balanced layers of the target with its last singular value lowered to the margin
+    - `SMALLEST_DIRECTION_UNBALANCED`: the same product, from layers with all the imbalance that the guarantee allows
+    - `RANDOM_DIRECTION`: balanced layers of a matrix in a random direction from the target, as far as the margin allows
 
     Returns
     -------
     Trajectory
-        Series end_to_end, shape (members, times, size, size); constants, by member, target, shape (members, size,
-        size), depth, margin, start, member.
+        Time is in units of c^(2/N - 1), where c is the member's margin and N its depth: the order of the time in which
+        the smallest singular value leaves the margin. Series end_to_end, shape (members, times, size, size). Constants
+        target, shape (members, size, size), and of shape (members,): `depth`, `margin`, `start`, and `member`, the
+        number of the draw. Members are all combinations of draw, depth, margin and start; starts vary fastest.
 
     Raises
     ------
@@ -208,7 +233,8 @@ def margins(
             for fraction in fractions:
                 margin = fraction * values.min()
                 lowered = networks.balanced_layers((U * np.append(values[:-1], margin)) @ V.T, widths)
-                # as far from the target as the nearest matrix whose smallest singular value is the margin
+                # as far from the target as the nearest matrix whose smallest singular value is the margin; `step` is a
+                # matrix, the random direction
                 displaced = target + step * (values.min() - margin) / np.linalg.norm(step)
                 starts = {
                     quantities.SMALLEST_DIRECTION: lowered,
@@ -216,6 +242,7 @@ def margins(
                     quantities.RANDOM_DIRECTION: networks.balanced_layers(displaced, widths),
                 }
                 for start, layers in starts.items():
+                    # flow time; `integration` has the times in units, and the tolerances
                     times = margin ** (2 / depth - 1) * integration.times
                     members.append(
                         {
@@ -231,22 +258,23 @@ def margins(
 
 
 def _spectrum(rng: np.random.Generator, size: int, smallest: float, largest: float) -> np.ndarray:
-    """Return singular values between two bounds, descending, each as likely as any other."""
+    """Return `size` singular values, drawn uniformly between two bounds, in descending order."""
     if smallest > largest:
         raise ProjectError(f"smallest ({smallest:g}) must be at most largest ({largest:g})")
     return np.sort(rng.uniform(smallest, largest, size))[::-1]
 
 
 def _with_imbalance(layers: networks.Layers, margin: float, target: np.ndarray) -> networks.Layers:
-    """Return layers with the same product and all the imbalance that is allowed.
+    """Return layers with the same product as some balanced ones, and all the imbalance that the guarantee allows.
 
-    The first layer of the balanced ones is multiplied by a number between one and two, the second divided by it.
+    The first layer is multiplied by a number between one and two, and the second divided by it.
     """
     allowed = theory.allowed_imbalance(margin, len(layers), target)
 
     def stretched(factor: float) -> networks.Layers:
         return [layers[0] * factor, layers[1] / factor, *layers[2:]]
 
+    # the factor at which the imbalance is the allowed one; at the factor one it is zero
     return stretched(brentq(lambda factor: float(networks.imbalance(stretched(factor))) - allowed, 1.0, 2.0))
 
 
@@ -259,16 +287,21 @@ def convex_losses(
     integration: LogSpan,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient flow of balanced layers on several convex losses, from below and from beyond singular matrices' losses.
+    """Gradient flow of balanced layers on several convex losses, with less or more loss than singular matrices have.
 
-    Below: in a random direction from the optimum, where the loss is `share` of what every singular matrix has at least.
-    Beyond: the optimum with its last singular value's sign turned.
+    `singular_values` are those of the optimum. Each loss has two starts, by the names of `quantities`:
+
+    - `BELOW`: in a random direction from the optimum, where the loss is `share` of a lower bound on the loss of
+      singular matrices
+    - `BEYOND`: the optimum with its last singular value's sign turned
 
     Returns
     -------
     Trajectory
-        Series end_to_end, shape (members, times, n, n) for n singular values; constants, by member, target and factor
-        (the square root of the inputs' covariance), shape (members, n, n), loss (its name), start, member.
+        Series end_to_end, shape (members, times, n, n) for n singular values. Constants target, the optimum, and
+        factor, a square root S of the inputs' covariance S S^T, shape (members, n, n); of shape (members,): `loss`, its
+        name, `start`, and `member`, the number of the draw. Members are all combinations of draw, loss and start;
+        starts vary fastest.
     """
     values = np.array(singular_values)
     widths = [len(values)] * (depth + 1)
@@ -304,7 +337,10 @@ def convex_losses(
 def _matrix_with_loss(
     loss: Loss, target: np.ndarray, step: np.ndarray, factor: np.ndarray, *, share: float
 ) -> np.ndarray:
-    """Return the matrix in a direction from the target whose loss is a share of the least on singular matrices."""
+    """Return the matrix in the direction `step` from the target at which the loss has a given value.
+
+    The value is `share` times the loss's lower bound on singular matrices. `factor` is the root of the covariance.
+    """
     goal = share * loss.least_on_singular(target, factor)
     longest = 1.0
     while loss.value(longest * step, factor) < goal:
@@ -328,22 +364,25 @@ def one_output(
 ) -> Trajectory:
     """Random balanced starts of networks with one output, whitened inputs and a target of norm one.
 
-    The entries of the end-to-end row vector are Gaussian. Their standard deviation is `deviation` over the dimension,
-    or, where the constant over_root is true, over the root of the dimension. The margin is `margin` times `deviation`
-    over the dimension; only metrics read it. The first `followed` starts of each kind descend.
+    The dimension is the number of inputs. The entries of the end-to-end row vector are Gaussian; their standard
+    deviation is `deviation` over the dimension or over its root. The margin is `margin` times `deviation` over the
+    dimension; only metrics read it. The first `followed` starts of each dimension and deviation descend, until the
+    squared distance from the target is at most `tolerance`.
 
     Returns
     -------
     Trajectory
-        Series start_distance, shape (members, 1), draws varying fastest; constants, by member, dimension, over_root,
-        member, iterations (-1 where the loss did not reach the tolerance, -2 where it was not followed).
+        Series start_distance, shape (members, 1), the distance of the start from the target. Constants of shape
+        (members,): `dimension`; `over_root`, whether the deviation is that over the root; `member`, the number of the
+        draw; `iterations` to the tolerance, -1 where descent did not reach it, -2 where there was no descent. Members
+        are all combinations of dimension, deviation and draw; draws vary fastest.
     """
     kinds = []  # for each dimension and deviation, arrays with draws along the first axis
     for dimension in progress(dimensions, "one output"):
         (rng,) = generators(seed, f"deep_linear.one_output.{dimension}", 1)
         normal = rng.standard_normal((draws, dimension))
         target = np.eye(dimension)[0]
-        # mean over samples of the squared residual is the squared distance from the target
+        # with these inputs the mean over samples of the squared residual is the squared distance from the target
         X = np.sqrt(dimension) * np.eye(dimension)
         for over_root in (False, True):
             starts = theory.start_deviation(deviation, dimension, over_root) * normal
@@ -376,15 +415,19 @@ def zero_weights(
 ) -> Trajectory:
     """The loss near zero weights: along the direction of fastest fall, and to second order.
 
-    The loss is half the squared distance from a Gaussian target; the direction has all layers of one rank, along the
-    target's first singular vectors.
+    The loss is half the squared distance from a Gaussian target. In the direction of fastest fall every layer has rank
+    one and unit norm, and their product is u_1 v_1^T, of the target's first singular vectors. At the distance epsilon
+    every layer is multiplied by epsilon.
 
     Returns
     -------
     Trajectory
-        Series fall, shape (members, points), the loss at zero less that at a distance, which takes time's place;
-        constants, by member, hessian (of the layers' objective at zero), shape (members, most, most), padded with zeros
-        to the most parameters, parameters (how many there are), target, shape (members, size, size), depth, member.
+        Distances epsilon, ascending, are in the place of times. Series fall, shape (members, points): the loss at zero
+        less the loss at the distance. Constants hessian, shape (members, most, most): second derivatives of the loss by
+        all parameters of the layers, at zero; `most` is the largest number of parameters, and hessians of shallower
+        networks are padded with zeros. Constants target, shape (members, size, size), and of shape (members,):
+        `parameters`, their number; `depth`; `member`, the number of the draw. Members are all pairs of a draw and a
+        depth; depths vary fastest.
 
     Raises
     ------
@@ -405,7 +448,7 @@ def zero_weights(
             inner = [unit.T @ unit] * (depth - 2)
             direction = [unit.T @ Vt[:1], *inner, U[:, :1] @ unit]
             products = [networks.product([distance * layer for layer in direction]) for distance in distances]
-            # the squared norms' difference, without the cancellation of the target's own
+            # (||target||^2 - ||W - target||^2) / 2, without the cancellation of ||target||^2
             fall = [np.sum(W * target) - 0.5 * np.sum(W**2) for W in products]
             hessian = _hessian_at_zero(target, [size] * (depth + 1))
             members.append(
@@ -424,8 +467,9 @@ def zero_weights(
 def _hessian_at_zero(target: np.ndarray, widths: list[int], step: float = 1e-3) -> np.ndarray:
     """Return second derivatives at zero, shape (parameters, parameters), by central differences of the gradient.
 
-    A displacement changes one entry of one layer, so that the product stays zero. Along it the gradient is linear at
-    depth 2 and zero beyond: differences are exact but for rounding, whatever the step.
+    The loss, half the squared distance from the target, is a function of all layers' entries, as `networks.pack` orders
+    them. A displacement changes one entry of one layer, so that the product stays zero. Along it the gradient is linear
+    at depth 2 and zero beyond: differences are exact but for rounding, whatever the step.
     """
     field = networks.flow_field(networks.towards(target), widths)
     displacements = step * np.eye(networks.count_parameters(widths))

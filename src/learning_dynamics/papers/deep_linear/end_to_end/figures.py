@@ -78,7 +78,7 @@ def factors(factors: Table, *, member: Natural) -> Plot:
 
 
 def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
-    """Draw the distance of the layers' product from the end-to-end dynamics against time, the largest over draws."""
+    """Draw the distance of the layers' product from the end-to-end dynamics' solution, the largest over draws."""
     for table, line in ((balanced, "-"), (gaussian, DASHED)):
         for depth, rows in select(table, quantities.DIFFERENCE).groupby("depth"):
             largest = rows.groupby("time")["value"].max()
@@ -97,7 +97,7 @@ def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
 
 
 def _factors(axis: Axes, balanced: Table) -> None:
-    """Draw how much faster than at depth 1 singular values move, against their size, and the law of slide 33."""
+    """Draw how much faster than at depth 1 singular values move, and N sigma^(2 - 2/N) (slide 33), against sigma."""
     depths = sorted(balanced["depth"].unique())
     for depth in depths:
         # every fifth row: a dot for each would hide the lines
@@ -123,7 +123,7 @@ def _factors(axis: Axes, balanced: Table) -> None:
 
 
 def _drifts(axis: Axes, descent: Table, starts: Table) -> None:
-    """Draw the drift of descent against its step, and the imbalance at the end of flows against their start's scale."""
+    """Draw imbalances: the drift of descent against its step, that at the end of flows against their start's scale."""
     drift, imbalance = select(descent, quantities.DRIFT), select(starts, quantities.IMBALANCE_AT_END)
     imbalance = imbalance[imbalance["scale"] > 0]  # the scale 0 means identity layers
     _draws_with_slope(axis, drift, "learning_rate", 1, COLOURS["grey"])
@@ -140,7 +140,10 @@ def _drifts(axis: Axes, descent: Table, starts: Table) -> None:
 
 
 def _draws_with_slope(axis: Axes, rows: Table, by: str, slope: int, colour: str) -> None:
-    """Draw values against the column `by`, a line for each draw, and a power law through the last median."""
+    """Draw values against the column `by`, a line for each draw, and the power law of exponent `slope` through medians.
+
+    The power law goes through the median over draws at the largest value of `by`.
+    """
     for _, draw in rows.sort_values(by).groupby("seed"):
         axis.plot(draw[by], draw["value"], ".-", color=colour, lw=0.8)
     medians = rows.groupby(by)["value"].median()

@@ -1,19 +1,26 @@
 """Gradient flow of the layers against the end-to-end dynamics, and how balanced the layers stay.
 
-What metrics read of their runs; `depth`, `member`, `scale` and `learning_rate` have shape (members,):
+N is the depth, W = W_N ... W_1 the layers' product, G the loss's gradient at W. The end-to-end dynamics are slide 16's
+equation, dW/dt = -sum_j [W W^T]^((N-j)/N) G [W^T W]^((j-1)/N). The law of the singular values sigma_r of W, whose
+singular vectors are u_r and v_r, is slide 33's, d(sigma_r)/dt = -N sigma_r^(2 - 2/N) <G, u_r v_r^T>.
+
+What metrics read of their runs. `depth`, `scale`, `learning_rate` and `member`, the number of the draw, have shape
+(members,):
 
 `end_to_end_flow`, whose times are flow time:
 
 - `layers`, shape (members, times, most): packed as by `networks.pack`, zeros behind those of shallower networks
-- `direct` and `one_layer_fewer`, (members, times, outputs, inputs): W by the end-to-end dynamics of depths N and N - 1,
-  where N is the member's depth
-- `integrated`, (members, times, 3, r): r = min(outputs, inputs) singular values, integrated by three laws
-- `in_steps` and `in_half_steps`, (members, times, 3, outputs, inputs): the layers' product, then both equations
+- `direct` and `one_layer_fewer`, (members, times, outputs, inputs): solutions of the end-to-end dynamics of depths N
+  and N - 1, where N is the member's depth
+- `integrated`, (members, times, 3, min(outputs, inputs)): singular values, integrated from the rates of the law, of the
+  law without its factor N, and of the law with the exponent 2 - 1/N
+- `in_steps` and `in_half_steps`, (members, times, 3, outputs, inputs): the layers' product, then both solutions, by a
+  Runge-Kutta method in fixed steps and in half of them
 - `target`, (members, outputs, inputs)
 
-`balanced_velocity`: `end_to_end` W and `velocity`, (members, 1, size, size); `gradient`, (members, size, size).
+`balanced_velocity`: `end_to_end` W and `velocity` dW/dt, (members, 1, size, size); `gradient` G, (members, size, size).
 
-`approximate_balance`: `layers`, (members, 2, parameters), at the start and at the end, all of width `size`.
+`approximate_balance`: `layers`, (members, 2, parameters), at the start and at the end; every layer is size by size.
 
 `balancedness_descent`: `gram_differences`, (members, 2, entries), at the start and at the end, with the entries of
 W_{j+1}^T W_{j+1} - W_j W_j^T for all j.
@@ -56,47 +63,51 @@ from learning_dynamics.trajectories import Trajectory
 def end_to_end_flow(trajectory: Trajectory) -> Tables:
     """Measure gradient flow of the layers against the end-to-end dynamics; nan for flows that could not be integrated.
 
-    W is the product of the layers. Distances are Frobenius norms.
+    W is the product of the layers. Distances are Frobenius norms. Singular values and eigenvalues come in rows of
+    their own, the largest first.
 
     Quantities
     ----------
     sigma
-        Singular values of W; predicted by integrating the law d sigma_r/dt = -N sigma_r^(2 - 2/N) <grad, u_r v_r^T>.
+        Singular values of W; predicted by integrating the law d(sigma_r)/dt = -N sigma_r^(2 - 2/N) <G, u_r v_r^T>, with
+        the loss's gradient G and the singular vectors u_r, v_r at the measured W.
     without_factor
         Singular values of W; predicted by integrating that law without its factor N.
     other_exponent
         Singular values of W; predicted by integrating that law with the exponent 2 - 1/N.
     direct
-        Singular values of the end-to-end dynamics.
+        Singular values of the solution of the end-to-end dynamics from the first W.
     norm
         ||W||_F.
     difference
-        Distance of W from the end-to-end dynamics.
+        Distance of W from the solution of the end-to-end dynamics.
     one_layer_fewer
-        Distance of W from the end-to-end dynamics of depth N - 1.
+        Distance of W from the solution of the end-to-end dynamics with N - 1 for N.
     order
-        Order in the step of a Runge-Kutta method with which the largest `difference` falls, both sides integrated by
-        it, in a row of the last time; predicted the method's order, 4.
+        log2 of the largest `difference` along the flow over that with half the step, when a Runge-Kutta method
+        integrates both the layers and the dynamics in fixed steps; predicted the method's order, 4. In one row, of the
+        last time.
     order_fewer
-        Like `order`, of `one_layer_fewer`; predicted nothing.
+        The same logarithm for `one_layer_fewer`; nothing predicts it.
     drift
-        Distance of all W_{j+1}^T W_{j+1} - W_j W_j^T together from their start.
+        Distance of all W_{j+1}^T W_{j+1} - W_j W_j^T together from what they are at the first time.
     sum_drift
-        Distance of all W_{j+1}^T W_{j+1} + W_j W_j^T together from their start.
+        Distance of all W_{j+1}^T W_{j+1} + W_j W_j^T together from what they are at the first time.
     gram_drift
-        Distance of all W_j W_j^T but the last together from their start.
+        Distance of all W_j W_j^T, j < N, together from what they are at the first time.
     eigenvalue
-        Eigenvalues of the map from gradients to velocities that the layers make; predicted from the singular values of
-        W.
+        Eigenvalues of the map from G to -dW/dt that the layers make; predicted for balanced layers from the singular
+        values of W, sum_j sigma_r^(2(N-j)/N) sigma_s^(2(j-1)/N) for all r and s.
     eigenvalue_fewer
-        The same eigenvalues; predicted from the singular values of W for a layer fewer.
+        The same eigenvalues; predicted by that sum with N - 1 for N.
     eigenvalue_at_singular
-        Least eigenvalue of that map for balanced layers of the nearest singular matrix.
+        Least eigenvalue of that map for balanced layers of the singular matrix nearest to W.
     misalignment
-        One minus the squared cosine between that map's first eigenvector and u_1 v_1^T.
+        One minus the squared cosine of the angle between the eigenvector of that map's largest eigenvalue and u_1
+        v_1^T.
     rate_factor
-        Velocity of each singular value over that at depth 1; predicted N sigma^(2 - 2/N). nan near the end, where both
-        vanish.
+        Velocity of each singular value over its velocity at depth 1, -u_r^T G v_r; predicted N sigma_r^(2 - 2/N). nan
+        where the velocity at depth 1 is too small for a ratio, as near the end of the flow.
     """
     settings, constants = trajectory.settings, trajectory.constants
     for member, (depth, label) in enumerate(zip(constants["depth"], constants["member"], strict=True)):
@@ -117,9 +128,11 @@ def end_to_end_flow(trajectory: Trajectory) -> Tables:
 
 
 def _orders(in_steps: np.ndarray, in_half_steps: np.ndarray) -> np.ndarray:
-    """Return the order in the step of the largest distance along a flow, of W from each of two equations' solutions.
+    """Return two orders in the step, those with which W approaches the solutions of two equations; shape (2,).
 
-    States are (times, 3, outputs, inputs): the layers' product W, the end-to-end dynamics, those of one layer fewer.
+    An order is log2 of the largest distance along the flow over that with half the step. Both arguments have shape
+    (times, 3, outputs, inputs): the layers' product W, then the solutions of the end-to-end dynamics of depths N and
+    N - 1.
     """
 
     def largest_distances(states: np.ndarray) -> np.ndarray:
@@ -131,7 +144,9 @@ def _orders(in_steps: np.ndarray, in_half_steps: np.ndarray) -> np.ndarray:
 
 
 def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], target: np.ndarray) -> dict[str, object]:
-    """Return one member's quantities along its flow, and their predictions, with times along the first axis.
+    """Return one member's quantities along its flow, by name: arrays with times along the first axis.
+
+    A quantity with a prediction is a pair of arrays, measured and predicted.
 
     Parameters
     ----------
@@ -160,6 +175,7 @@ def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], tar
         # W with its last singular value set to zero is the nearest singular matrix
         singular = networks.balanced_layers((U[time, :, :-1] * values[time, :-1]) @ Vt[time, :-1], widths)
         at_singular.append(np.linalg.eigvalsh(networks.preconditioner_of_layers(singular))[0])
+    # three predictions of the singular values, shape (times, singular values) each
     law, without_factor, other_exponent = np.moveaxis(series["integrated"], 1, 0)
     return {
         SIGMA: (values, law),
@@ -183,18 +199,26 @@ def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], tar
 def _rate_factors(
     layers: networks.Layers, gradient: np.ndarray, svd: tuple[np.ndarray, np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return velocities of singular values over their velocities at depth 1, and N sigma^(2 - 2/N) (slide 33)."""
+    """Return velocities of singular values over those at depth 1, and what slide 33 predicts, N sigma_r^(2 - 2/N).
+
+    Both have shape (times, singular values). `gradient` is the loss's gradient at the layers' product W, shape (times,
+    outputs, inputs), and `svd` the factors U, singular values and V^T of W. At depth 1 dW/dt would be minus the
+    gradient.
+    """
     depth, (U, values, Vt) = len(layers), svd
     velocity = -networks.product_change(layers, networks.layer_gradients(layers, gradient))
     rates, rates_at_depth_1 = (networks.projections(U, change, Vt) for change in (velocity, -gradient))
-    # near the end both vanish, and their ratio is rounding; the millionth is chosen
+    # near the end both velocities vanish, and their ratio is rounding; there it is nan. The millionth is chosen
     is_clear = np.abs(rates_at_depth_1) > 1e-6 * np.abs(rates_at_depth_1).max()
     factors = np.where(is_clear, rates / np.where(is_clear, rates_at_depth_1, 1.0), np.nan)
     return factors, depth * values ** (2 - 2 / depth)
 
 
 def _movement(matrices: list[np.ndarray]) -> np.ndarray:
-    """Return the distance of several matrices together from their start; from shapes (times, d, d) to (times,)."""
+    """Return the distance of several matrices together from what they are at the first time, shape (times,).
+
+    Each matrix has shape (times, d, d).
+    """
     return np.sqrt(sum(_norm(matrix - matrix[:1]) ** 2 for matrix in matrices))
 
 
@@ -210,9 +234,10 @@ def balanced_velocity(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     sigma
-        Singular values of the matrix.
+        Singular values sigma_r of the matrix W.
     factor
-        Velocity of each singular value over that at depth 1; predicted N sigma^(2 - 2/N).
+        Velocity of each singular value, u_r^T (dW/dt) v_r, over its velocity at depth 1, -u_r^T G v_r, for the loss's
+        gradient G; predicted N sigma_r^(2 - 2/N).
     """
     constants = trajectory.constants
     W, velocity = (trajectory.series[name][:, 0] for name in ("end_to_end", "velocity"))
@@ -230,7 +255,8 @@ def balanced_velocity(trajectory: Trajectory) -> pd.DataFrame:
 def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
     """Measure balance from small Gaussian layers, and from identity layers (scale 0).
 
-    Spectral norms settle with the target's first singular value, however long the last ones wait.
+    Imbalances are compared with the layers' squared spectral norms, which have settled once the product has the
+    target's first singular value, however long its smallest ones take to grow.
 
     Quantities
     ----------
@@ -238,11 +264,11 @@ def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
         Largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j at the start, relative to the largest squared spectral norm
         ||W_j||^2 at the end.
     imbalance_at_end
-        Like `imbalance_at_start`, at the end.
+        The same norm at the end, relative to the largest ||W_j||^2 at the end.
     relative_imbalance
-        Like `imbalance_at_start`, relative to the largest ||W_j||^2 at the start.
+        The same norm at the start, relative to the largest ||W_j||^2 at the start.
     layer_growth
-        Largest spectral norm ||W_j|| at the end over that at the start.
+        Largest spectral norm ||W_j|| over j at the end, over the largest at the start.
     """
     settings, constants = trajectory.settings, trajectory.constants
     widths = [settings["size"]] * (settings["depth"] + 1)
@@ -266,7 +292,8 @@ def balancedness_descent(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     drift
-        Distance at the end of all W_{j+1}^T W_{j+1} - W_j W_j^T together from their start, in Frobenius norm.
+        Distance in Frobenius norm of all W_{j+1}^T W_{j+1} - W_j W_j^T together at the end from what they are at the
+        start.
     """
     differences = trajectory.series["gram_differences"]
     drift = np.linalg.norm(differences[:, -1] - differences[:, 0], axis=-1)

@@ -1,4 +1,11 @@
-"""Gradient flow and descent of layers, and next to them the end-to-end dynamics of their product."""
+"""Gradient flow and descent of layers, and next to them the end-to-end dynamics of their product.
+
+W = W_N ... W_1 is the product of N layers, with singular values sigma_r and singular vectors u_r and v_r; G is the
+loss's gradient at W. The end-to-end dynamics are slide 16's equation for W, and the law is slide 33's for its singular
+values; both are about balanced layers:
+
+    dW/dt = -sum_j [W W^T]^((N-j)/N) G [W^T W]^((j-1)/N),    d(sigma_r)/dt = -N sigma_r^(2 - 2/N) <G, u_r v_r^T>.
+"""
 
 from typing import Literal
 
@@ -32,23 +39,27 @@ def end_to_end_flow(
     The loss is half the squared distance from a Gaussian target. Entries of the first end-to-end matrix (balanced),
     or of each layer (gaussian), have standard deviation `start`.
 
-    All are integrated by an adaptive method. Layers and end-to-end dynamics are integrated again, by the classical
-    Runge-Kutta method in fixed steps: of at most `step`, and of at most half of it. Its errors are of fourth order.
+    An adaptive method integrates the layers, the end-to-end dynamics of depths N and N - 1, and the singular values by
+    three laws. The classical Runge-Kutta method, whose errors are of fourth order, integrates the layers and the two
+    end-to-end dynamics again, twice: in fixed steps of at most `step`, and of at most half of it.
 
     Returns
     -------
     Trajectory
-        Series, of each member and time:
+        Series by the adaptive method; `most` is the number of parameters of the deepest network:
 
-        - layers, as one vector, padded with zeros
-        - direct, shape (outputs, inputs): the end-to-end dynamics
-        - one_layer_fewer, of the same shape: the end-to-end dynamics of depth N - 1
-        - integrated, shape (3, r): singular values, integrated from the rates of the law, of the law without its factor
-          N, and of the law with the exponent 2 - 1/N
-        - in_steps and in_half_steps, shape (3, outputs, inputs): the layers' product, direct and one_layer_fewer, by
-          Runge-Kutta
+        - layers, shape (members, times, most): all layers as one vector, as `networks.pack` makes it, with zeros behind
+          those of shallower networks
+        - direct, (members, times, outputs, inputs): the solution of the end-to-end dynamics
+        - one_layer_fewer, of the same shape: the solution of the end-to-end dynamics with N - 1 for N
+        - integrated, (members, times, 3, min(outputs, inputs)): singular values, integrated from the rates of the law,
+          of the law without its factor N, and of the law with the exponent 2 - 1/N
 
-        Constants, of each member: target, shape (outputs, inputs), depth, and member, the number of the draw.
+        Series by the Runge-Kutta method, in_steps and in_half_steps, shape (members, times, 3, outputs, inputs): the
+        layers' product, then the two solutions.
+
+        Constants target, shape (members, outputs, inputs), depth and member, the number of the draw, both of shape
+        (members,). Members are all pairs of a depth and a draw; draws vary fastest.
     """
     # `layers` of all depths have the length of the deepest network's
     longest = networks.count_parameters([inputs, *[width] * (max(depths) - 1), outputs])
@@ -67,30 +78,35 @@ def end_to_end_flow(
             series["in_half_steps"] = _in_steps(layers, target, integration.times, step / 2)
             series["layers"] = np.pad(series["layers"], ((0, 0), (0, longest - networks.count_parameters(widths))))
             members.append(series | {"target": target, "depth": depth, "member": member})
+    # the names in `series`, which are the same for every member
     return recorded.trajectory(integration.times, members, *series)
 
 
 def _all_flows(layers: networks.Layers, target: np.ndarray, integration: Span) -> dict[str, np.ndarray]:
-    """Integrate layers, two end-to-end dynamics and singular-value rates as one state.
+    """Return the series of one member that `end_to_end_flow` integrates adaptively, by name, times first.
 
-    The state is one vector: the packed layers; W of the end-to-end dynamics of depth N, and of depth N - 1; singular
-    values, integrated from the rates of the law, of the law without its factor N, and of the law with the exponent
-    2 - 1/N. All rates are taken at the layers' product, not at the integrated values, whose errors do not feed back.
+    All are one state, a vector of four parts: the packed layers; the solutions of the end-to-end dynamics of depths N
+    and N - 1; singular values by the law; the same without its factor N, and with the exponent 2 - 1/N. The singular
+    values do not act on their own rates: these are the three laws' at the layers' product, so that errors of the
+    integrated values do not feed back.
     """
     widths, depth = networks.widths_of(layers), len(layers)
     flows, initial = _layers_and_equations(layers, target)
-    split, size = len(initial), target.size  # the singular values begin at `split`
+    # in this function `split` is where the singular values begin, behind the layers and both solutions
+    split, size = len(initial), target.size
 
     def field(time: float, state: np.ndarray) -> np.ndarray:
+        # `unpack` reads the layers, which come first, and leaves the rest of the state alone
         W = networks.product(networks.unpack(state, widths))
         law_rates = networks.singular_value_rates(W, W - target, depth)
         values = np.linalg.svd(W, compute_uv=False)
+        # the last has the exponent 2 - 2/N + 1/N = 2 - 1/N
         rates = [law_rates, law_rates / depth, law_rates * values ** (1 / depth)]
         return np.concatenate([flows(time, state[:split]), np.ravel(rates)])
 
     values = np.linalg.svd(networks.product(layers), compute_uv=False)
-    # With `land` steps end at the recorded times: where a flow is slow its steps are long, and states interpolated
-    # between them are further off than the tolerance says.
+    # `integration` gives both the times to record and the tolerances. With `land` steps end at these times: where a
+    # flow is slow its steps are long, and states interpolated between them are further off than the tolerance says.
     states = networks.flow(field, np.concatenate([initial, *[values] * 3]), integration.times, integration, land=True)
     end_to_end = states[:, split - 2 * size : split].reshape(len(states), 2, *target.shape)
     return {
@@ -102,9 +118,13 @@ def _all_flows(layers: networks.Layers, target: np.ndarray, integration: Span) -
 
 
 def _layers_and_equations(layers: networks.Layers, target: np.ndarray) -> tuple[networks.Field, np.ndarray]:
-    """Return a vector field and its start: packed layers, then W by the end-to-end dynamics of depths N and N - 1."""
+    """Return a vector field and where it starts: the packed layers, then W of the end-to-end dynamics twice.
+
+    The first W moves by the end-to-end dynamics of depth N, the second by those of depth N - 1. Both start at the
+    layers' product.
+    """
     widths, depth = networks.widths_of(layers), len(layers)
-    split = networks.count_parameters(widths)  # the two W begin here
+    split = networks.count_parameters(widths)  # in this function where the two W begin, behind the layers
     network = networks.flow_field(networks.towards(target), widths)
 
     def field(time: float, state: np.ndarray) -> np.ndarray:
@@ -118,9 +138,10 @@ def _layers_and_equations(layers: networks.Layers, target: np.ndarray) -> tuple[
 
 
 def _in_steps(layers: networks.Layers, target: np.ndarray, times: np.ndarray, longest: float) -> np.ndarray:
-    """Return the layers' product and W by both end-to-end dynamics, shape (times, 3, *target.shape), by fixed steps.
+    """Return three matrices by fixed steps, shape (times, 3, outputs, inputs).
 
-    The classical Runge-Kutta method takes equal steps from one time to the next, none longer than `longest`.
+    They are the layers' product, and W of the end-to-end dynamics of depths N and N - 1. The classical Runge-Kutta
+    method takes equal steps from one time to the next, none longer than `longest`.
     """
     widths, size = networks.widths_of(layers), target.size
     field, state = _layers_and_equations(layers, target)
@@ -144,17 +165,18 @@ def _in_steps(layers: networks.Layers, target: np.ndarray, times: np.ndarray, lo
 def balanced_velocity(
     *, depths: list[Count], size: Count, smallest: Positive, largest: Positive, seeds: Count, seed: Seed
 ) -> Trajectory:
-    """How gradient flow moves one end-to-end matrix through balanced layers of every depth.
+    """How gradient flow moves one end-to-end matrix of a draw through balanced layers of every depth.
 
-    The matrix has `size` singular values. The interval from log `smallest` to log `largest` is divided into as many
-    equal parts, and the logarithm of one singular value is drawn from each. The loss's gradient is Gaussian. Velocities
-    follow from those of the layers by the product rule.
+    The matrix has `size` singular values. The interval from log `smallest` to log `largest` is divided into `size`
+    equal parts, and the logarithm of one singular value is drawn from each. The loss's gradient G is Gaussian. The
+    velocity of the matrix follows from those of the layers by the product rule.
 
     Returns
     -------
     Trajectory
-        Series end_to_end and velocity, shape (members, 1, size, size); constants gradient, depth, and member, the
-        number of the draw.
+        Series end_to_end, W, and velocity, dW/dt, shape (members, 1, size, size). Constants gradient, G, shape
+        (members, size, size), depth and member, the number of the draw, both of shape (members,). Members are all pairs
+        of a draw and a depth; depths vary fastest.
 
     Raises
     ------
@@ -191,14 +213,15 @@ def approximate_balance(
     """Gradient flow from Gaussian layers of ever smaller entries, and from identity layers.
 
     The target is Gaussian, with entries of standard deviation size^(-1/2). A flow from entries of standard deviation s
-    runs for a time of horizon / s^(N-2), in which it leaves the neighbourhood of zero. A scale of 0 means identity
-    layers.
+    runs for a time of horizon / s^(N-2), in which it leaves the neighbourhood of zero. The scale of a member is s; 0
+    means identity layers, whose flow runs for the horizon itself.
 
     Returns
     -------
     Trajectory
-        Series layers, packed, at the start and at the end, shape (members, 2, parameters); constants scale, member (by
-        member).
+        Series layers, packed, shape (members, 2, parameters), at the start (time 0) and at the end (time 1, however
+        long the flow). Constants of shape (members,): `scale`, and `member`, the number of the draw. Members are all
+        pairs of a draw and a scale; scales vary fastest, from 0 on.
     """
     widths = [size] * (depth + 1)
     members = []
@@ -208,11 +231,10 @@ def approximate_balance(
         field = networks.flow_field(networks.towards(target), widths)
         for scale in (0.0, *scales):
             layers = [scale * layer for layer in normal] if scale else [np.eye(size)] * depth
-            # identity layers, whose scale is 0, flow for the horizon itself
             times = np.array([0.0, horizon / (scale or 1.0) ** (depth - 2)])
             states = networks.flow(field, networks.pack(layers), times, integration)
             members.append({"layers": states, "scale": scale, "member": member})
-    # start and end: horizons differ between members
+    # 0 and 1 stand for the start and the end, whose time differs between members
     return recorded.trajectory(np.array([0.0, 1.0]), members, "layers")
 
 
@@ -231,24 +253,29 @@ def balancedness_descent(
 ) -> Trajectory:
     """Gradient descent for one duration with ever smaller steps, from balanced layers.
 
-    The learning rate is `coarsest`, and halved `halvings` times; descent runs for `horizon`, in units of flow time.
+    The loss is half the squared distance from a Gaussian target. Learning rates are `coarsest` and its halves, quarters
+    and so on, down to the one halved `halvings` times. Descent runs for `horizon`, the learning rate times the number
+    of steps.
 
     Returns
     -------
     Trajectory
-        Series gram_differences, as one vector, at the start and at the end, shape (members, 2, entries); constants
-        learning_rate, and member, the number of the draw (both by member). Members are rates, draws varying fastest.
+        Series gram_differences, shape (members, 2, entries), at the start and at the end: all entries of W_{j+1}^T
+        W_{j+1} - W_j W_j^T for all j. Constants of shape (members,): `learning_rate`, and `member`, the number of the
+        draw. Members are all pairs of a rate and a draw; draws vary fastest.
     """
     widths = [inputs, *[width] * (depth - 1), outputs]
     rngs = generators(seed, "deep_linear.balancedness_descent", seeds)
-    # for each draw a target and the end-to-end matrix at the start but for its scale, shape (draws, outputs, inputs)
+    # for each draw the target, and the end-to-end matrix at the start, not yet multiplied by `start`; both have shape
+    # (draws, outputs, inputs)
     target, first = np.array([rng.standard_normal((2, outputs, inputs)) for rng in rngs]).swapaxes(0, 1)
     starts = [networks.balanced_layers(start * W, widths) for W in first]
-    layers = [np.stack(layer) for layer in zip(*starts, strict=True)]  # each layer of all draws
+    layers = [np.stack(layer) for layer in zip(*starts, strict=True)]  # layer j has shape (draws, d_j, d_{j-1})
     differences, rates = [], coarsest / 2.0 ** np.arange(halvings + 1)
     for rate in rates:
-        recorded_steps = np.array([0, round(horizon / rate)])  # the first step and the last
+        recorded_steps = np.array([0, round(horizon / rate)])  # before the first step and after the last
         recorded_layers = descent.descend(layers, networks.towards(target), rate, recorded_steps)
+        # over the two recorded steps; shape (draws, 2, entries)
         differences.append(
             np.stack([_flatten(networks.gram_differences(matrices)) for matrices in recorded_layers], axis=1)
         )
