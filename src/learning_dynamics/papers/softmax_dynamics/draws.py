@@ -1,7 +1,8 @@
 """Shares of draws with their intervals, the draws from small starts, and rows of the tables by cell.
 
 What holds of draws is an array of shape (draws,): 1 or True where it holds, 0 or False where not, nan where it is
-undecided, as for a flow that failed.
+undecided, as for a flow that failed. `share_of_draws`, and `most_draws` here, count nan against the claim. A rival of
+such a check is another array: of each draw, whether what the rival says holds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +19,8 @@ from learning_dynamics.judging import Check, Checks, premise, share_of_draws, ta
 from learning_dynamics.papers.softmax_dynamics.sizes import ratio
 from learning_dynamics.tidy import Quantity, Table, select
 
-# texts that several claims share: a scope, the reason of a bound of one half, a reason to leave draws out
+# texts that several claims share: a scope, the reason of a bound of one half, a reason to leave draws out; V classes, d
+# dimensions of the features
 TREATED = "skewed classes of 8 examples, V = 4, d = 2, cross-entropy, gradient flow from four scales"
 MORE_OFTEN = "more often than not"
 NOT_UNIFORM = "starts of larger scale, whose predictions are not near uniform"
@@ -60,7 +62,7 @@ def first_two(course: Table, quantity: Quantity) -> pd.DataFrame:
 
 
 def share_of(holds: Any) -> Estimate:
-    """Return the share of draws of which something holds, without nan, with Wilson's interval."""
+    """Return the share of draws of which something holds, with Wilson's interval; `holds` must have no nan."""
     return share(np.sum(holds), len(holds))
 
 
@@ -70,6 +72,7 @@ def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
     Parameters
     ----------
     first, second : ndarray of bool, shapes (draws,) and (other draws,)
+        A caller decides what nan counts as, by ``== 1`` (as false) or ``!= 0`` (as true).
     """
     p, q = np.mean(first), np.mean(second)
     p_low, p_high = _wilson_interval(first)
@@ -78,7 +81,11 @@ def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
     lower = p - q - np.hypot(p - p_low, q_high - q)
     upper = p - q + np.hypot(p_high - p, q - q_low)
     return Estimate(
-        float(p - q), float(lower), float(upper), len(first) + len(second), "difference of shares (Newcombe)"
+        value=float(p - q),
+        lower=float(lower),
+        upper=float(upper),
+        draws=len(first) + len(second),
+        how="difference of shares (Newcombe)",
     )
 
 
@@ -94,14 +101,18 @@ def one_in(share: float) -> str:
 
 
 def can_fall(name: str, falls: np.ndarray, premise_share: float) -> Check:
-    """Check the premise of a comparison with controls: the rank falls often enough where nothing is left out."""
+    """Check the premise of a comparison with controls: the rank falls often enough where nothing is left out.
+
+    `falls` says of each draw whether the rank falls, or whether it shows three phases; nan counts as that it does not.
+    """
     return premise(share_of_draws(name, falls, at_least=premise_share, because=f"{one_in(premise_share)} starts"))
 
 
 def fall_rows(region: Table, quantity: Quantity, population: str, threshold: float) -> pd.DataFrame:
     """Return the rows of a quantity at a threshold.
 
-    Added columns: fallen, whether the fall reaches the threshold, and ratio, the largest class over the smallest.
+    Added columns: fallen, whether the fall reaches the threshold, and ratio, the largest class over the smallest. Of a
+    flow that failed, whose value is nan, `fallen` is False: `unless_nan` makes it undecided.
     """
     rows = select(region, quantity, population=population, threshold=threshold)
     return rows.assign(fallen=rows["value"] >= threshold, ratio=rows["counts"].map(ratio))
@@ -166,7 +177,10 @@ class SmallStarts:
 def most_draws(
     name: str, holds: ArrayLike, *, majority_share: float, excluded: Mapping[str, int] | None = None
 ) -> Check:
-    """Check that something holds of most draws, a share of `majority_share` or more; nan counts against it."""
+    """Check that something holds of most draws, a share of `majority_share` or more; nan counts against it.
+
+    `takes_rivals` adds `rivals`: of each rival whether what it says holds of each draw, instead of `holds`.
+    """
     because = MORE_OFTEN if majority_share == 0.5 else "the share that counts as most"
     return share_of_draws(name, holds, at_least=majority_share, because=because, excluded=excluded)
 
@@ -181,7 +195,8 @@ def most_small_starts(
     holds : ndarray, shape (members,)
         Of the whole grid, as for `most_draws`.
     rivals : mapping from phrase to ndarray, shape (members,)
-        What holds, according to each rival.
+        Of each member, whether what the rival says holds. A rival alters all of these checks, and is refused if one of
+        them does not hold.
     """
 
     def holds_of_most(name: str, judged: np.ndarray, excluded: Mapping[str, int] | None = None) -> Check:
@@ -192,5 +207,6 @@ def most_small_starts(
         )
 
     yield holds_of_most(name, starts.judged, starts.excluded)
+    # the name of each says which scale it judges, so that nothing is reported as left out
     for scale, starts_at_scale in starts.by_scale():
         yield holds_of_most(f"{name}, at scale {scale:g}", starts_at_scale)

@@ -1,4 +1,17 @@
-"""The third phase: whether the rank falls while rare classes are learned, and what skew has to do with it."""
+"""The third phase: whether the rank falls while rare classes are learned, and what skew has to do with it.
+
+The toy has V classes, features f, a row for each example, in d dimensions, and a classifier W. The effective rank is of
+the features, by default RankMe: the exponential of the entropy of the eigenvalues of their covariance. Its population
+is all examples (inputs), or the means of classes, each counted once. A class is learned when the mean probability of
+its own class over its examples passes one half. The trough, where the rank is lowest until the first class is learned,
+ends the warm-up. The rarest classes begin to be learned just before the first of them passes the probability `lower`,
+and are learned when all have passed `upper`, settings of the runs' metrics.
+
+A window is a pair of moments of a flow: DURING_WARM_UP is from the start to the first class learned, BEFORE_RARE from
+there to the rarest about to be learned, WHILE_RARE from there to these learned, AFTER_RARE from there to the end. Most
+rivals of these claims are other data: the check's own quantity in another window, or of other classes, dimensions or
+populations.
+"""
 
 from typing import Literal
 
@@ -37,15 +50,17 @@ from learning_dynamics.tidy import Quantity, Table, select
 #   learned (fall_rare), or while all classes after the first are (fall_learning)
 # - within, of `three_phases_under_flow`: when the last fall counts: while the rarest classes are learned (phases), or
 #   from when they begin to be learned to the end (phases_since_rare)
-# - measure: which effective rank is judged, by its name in `spectra.RANKS`
-# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far above the
-#   integrator's error and below the changes that a figure would show
-# - majority_share: least share of draws that makes "most"; of `adamw_compresses` also the largest share
-#   that may fall in each control
-# - emerging_share: least share of draws that show the phases if they "can emerge": one start in five, so that somebody
-#   who tries a handful sees them; chosen, `vary` in the configuration tries others
-# - spectrum: what sigma_1 and sigma_2 are: eigenvalues of the covariance, as the caption calls them, or singular
-#   values, as the appendix does
+# - measure, of `compression` and `adamw_compresses`: which effective rank is judged: RankMe about the mean
+#   (rankme_centred, the paper's) or about zero (rankme), or, of `compression` alone, Roy and Vetterli's of singular
+#   values (effective_rank)
+# - threshold, of these three: least change of the effective rank, a number from 1 to d, that counts as a fall or a
+#   rise; far above the integrator's error and below the changes that a figure would show
+# - emerging_share, of `three_phases_under_flow`: least share of draws that show the phases if they "can emerge": one
+#   start in five, so that somebody who tries a handful sees them; chosen, `vary` in the configuration tries others
+# - majority_share, of all but `three_phases_under_flow`: least share of draws that makes "most"; of `adamw_compresses`
+#   also the largest share that may fall in each control
+# - spectrum, of `dominant_direction_reused`: what sigma_1 and sigma_2 are: eigenvalues of the covariance, as the
+#   caption of Figure 4 calls them, or singular values, as the appendix does
 
 Spectrum = Literal["eigenvalues", "singular values"]  # what is meant by sigma_1 and sigma_2
 COMPRESSED = (
@@ -65,25 +80,29 @@ def compression(
     """Under gradient flow and cross-entropy, with skewed classes of eight examples and a bottleneck, the effective rank
     falls again while the rare classes are learned.
 
-    A fall counts if it follows a rise, and if its part while the rare classes are learned is {threshold:g} or more. The
-    rank has such a fall in {value:.1%} of the draws, at no scale in more than {highest:.0%} (scale
-    {scale_of_highest:g}); if a smaller part counts as well, in {any_part:.1%}. All three phases follow one another in
-    {phases:.1%}. While the rare classes are learned the rank rises by {threshold:g} or more in {rising:.0%}; it changes
-    by {net:+.2f} in the median draw. The rank is over all examples, as in section 2.1. Over the means of classes, and
-    at larger skews, three phases show (`three_phases_over_classes`).
+    A fall counts if it follows a rise, both since the trough (the rank's lowest value until the first class is
+    learned), and if its part while the rare classes are learned is {threshold:g} or more. The rank has such a fall in
+    {value:.1%} of the draws, at no scale in more than {highest:.0%} (scale {scale_of_highest:g}); if a smaller part
+    counts as well, in {any_part:.1%}. All three phases follow one another in {phases:.1%}. While the rare classes are
+    learned the rank rises by {threshold:g} or more in {rising:.0%}; it changes by {net:+.2f} in the median draw. The
+    rank is RankMe over all examples, as in section 2.1. Over the means of classes, and at larger skews, three phases
+    show (`three_phases_over_classes`).
     """
     skewed = Grid(grid, skewed=True)
-    depth = skewed.number(within, measure=measure, threshold=threshold)  # of the deepest fall, 0 where there is none
+    # the part in the window of the deepest fall, 0 where there is none; nan where the flow failed
+    depth = skewed.number(within, measure=measure, threshold=threshold)
     net = skewed.number(NET, measure=measure)  # change of the rank while the rarest classes are learned
     falls = depth >= threshold
     yield most_draws(
         "share of draws whose rank, after a rise, falls while the rare classes are learned",
         unless_nan(falls, depth),
         majority_share=majority_share,
+        # of each draw, whether it rises instead
         rivals={"the rank rises while they are learned": unless_nan(net >= threshold, net)},
     )
     shares = pd.Series(falls).groupby(skewed.scale).mean()
     phases = skewed.number(PHASES, measure=measure, threshold=threshold)
+    # of all draws: a flow that failed, nan, has none of these
     yield Facts(
         threshold=threshold,
         highest=shares.max(),
@@ -121,13 +140,14 @@ def three_phases_under_flow(
     as well, the phases show at {skewest} in {since:.0%}, in three dimensions in {since_wide:.0%} and in four in
     {since_widest:.0%}. In two dimensions the fall does not last: the rank ends below its highest by {threshold:g} or
     more in only {lasting:.0%} of the draws that show the phases. "Can emerge" is read as in `three_phases_exist`:
-    somebody who tries a handful of starts sees the phases. Where one class is rare, at 33 : 33 : 33 : 1, the rank falls
-    from when that class separates, in {one_rare:.0%} of the draws after the other phases, with equal classes in
-    {one_rare_equal:.1%}, in three dimensions in {one_rare_wide:.1%}. Three frequent classes share the plane evenly, and
-    the rank comes near two. As the rare class takes its place opposite one of them, the variances along and across that
-    direction become different. From then on $\sigma_1$ grows by more than $\sigma_2$ in {grows:.0%} of the draws. In
-    the median the rank falls by {depth:.2f}, slowly, for long after the rare class is learned: while it is learned it
-    falls in {meanwhile:.1%}.
+    somebody who tries a handful of starts sees the phases, less often with equal classes, and less often in three or
+    four dimensions. Where one class is rare, at 33 : 33 : 33 : 1, the rank falls from when that class separates, in
+    {one_rare:.0%} of the draws after the other phases, with equal classes in {one_rare_equal:.1%}, in three dimensions
+    in {one_rare_wide:.1%}. The reason: three frequent classes share the plane evenly, so that the rank comes near two.
+    As the rare class takes its place opposite one of them, the variances along and across that direction become
+    different. From then on the larger singular value $\sigma_1$ of the features grows by more than $\sigma_2$ in
+    {grows:.0%} of the draws. In the median the rank falls by {depth:.2f}, slowly, for long after the rare class is
+    learned: while it is learned the rank falls in {meanwhile:.1%}.
     """
 
     def draws_of(counts: str, dimension: int, quantity: Quantity = within, at: float = threshold) -> np.ndarray:
@@ -140,7 +160,8 @@ def three_phases_under_flow(
 
     second, skewest = sorted(one_frequent["counts"].unique(), key=size_ratio)[-2:]
     (equal,) = one_frequent.loc[~one_frequent["skewed"], "counts"].unique()
-    # with both, and each control without one of the two; three dimensions are fewer than four classes
+    # With skew and bottleneck (treated), and each control without one of the two: equal classes, three dimensions
+    # (wide) and, as three are fewer than four classes, four (widest).
     shows = {
         "treated": draws_of(skewest, 2),
         "equal": draws_of(equal, 2),
@@ -152,7 +173,8 @@ def three_phases_under_flow(
         "wide": "three dimensions instead of two",
         "widest": "four dimensions instead of two",
     }
-    # each rival gives a control the role of skewed classes in two dimensions, here and in that control's difference
+    # Each rival gives a control the role of skewed classes in two dimensions, here and in that control's difference:
+    # the two shares of that difference are exchanged. It is refused if one of these two checks does not hold.
     yield share_of_draws(
         "share of draws with warm-up, growth and compression, in this order",
         shows["treated"],
@@ -162,7 +184,7 @@ def three_phases_under_flow(
     )
 
     def excess(case: str, other_case: str) -> Estimate:
-        """Return by how much more often a case shows the phases than another.
+        """Return by how much more often a case shows the phases than another, of independent starts.
 
         Failed flows, whose entries are nan, count against an excess: of `case` as if they showed no phases, of
         `other_case` as if they did.
@@ -186,7 +208,7 @@ def three_phases_under_flow(
         return grid.number(quantity, measure=MEASURES["examples"]["rankme_centred"], threshold=threshold)
 
     shows_with_one_rare = with_one_rare(PHASES_SINCE)
-    depths = with_one_rare(FALL_SINCE)[shows_with_one_rare == 1]  # of draws that show the phases
+    depths = with_one_rare(FALL_SINCE)[shows_with_one_rare == 1]  # of the draws that show the phases
     yield Facts(
         threshold=threshold,
         skewest=skewest.replace("-", " : "),
@@ -204,7 +226,7 @@ def three_phases_under_flow(
         one_rare_equal=share_true(with_one_rare(PHASES_SINCE, Grid(narrow, skewed=False))),
         one_rare_wide=share_true(with_one_rare(PHASES_SINCE, Grid(wide, skewed=True))),
         depth=np.median(depths) if depths.size else 0.0,
-        meanwhile=np.mean(with_one_rare(FALL_RARE) >= threshold),
+        meanwhile=np.mean(with_one_rare(FALL_RARE) >= threshold),  # a flow that failed, nan, does not fall
         grows=share_true(_grows_more(one_rare, "examples", (Moment.RARE_BEGIN, Moment.END))),
     )
 
@@ -216,15 +238,15 @@ def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, majority_share
 
     Class sizes are those at which the rank over all inputs falls from when the rare class begins to be learned. The
     caption of Figure 4 calls $\sigma_1$ and $\sigma_2$ eigenvalues; in the appendix they are singular values. The two
-    readings differ. Eigenvalues are those of the covariance of all inputs, from which RankMe is computed; singular
-    values, and the dominant direction, are those of the features without centring. From the moment at which the first
-    class is learned to that at which the rarest are, the dominant direction turns by less than 45 degrees in {kept:.0%}
-    of the draws. The whole sentence, with $\sigma_1$ growing more than $\sigma_2$ while rare classes are learned and
-    from there to the end, is true in {eigenvalues:.0%} for eigenvalues and in {singular:.0%} for singular values. From
-    when the first class is learned to when the rarest begin to be, the rank rises. With this time instead of that in
-    which rare classes are learned the sentence is true in {eigenvalues_before:.0%} for eigenvalues and in
-    {singular_before:.0%} for singular values. So a larger eigenvalue that grows more than a smaller one is no sign that
-    the rank falls.
+    readings differ. Eigenvalues are those of the covariance of all inputs' features, from which the rank, RankMe, is
+    computed; singular values, and the dominant direction, which is the leading right singular vector, are those of the
+    features without centring. From the moment at which the first class is learned to that at which the rarest are, the
+    dominant direction turns by less than 45 degrees in {kept:.0%} of the draws. The whole sentence is true if it does
+    so, and if $\sigma_1$ grows, and by more than $\sigma_2$, while rare classes are learned and from there to the end:
+    in {eigenvalues:.0%} for eigenvalues and in {singular:.0%} for singular values. From when the first class is learned
+    to when the rarest begin to be, the rank rises. With this time instead of that in which rare classes are learned the
+    sentence is true in {eigenvalues_before:.0%} for eigenvalues and in {singular_before:.0%} for singular values. So a
+    larger eigenvalue that grows more than a smaller one is no sign that the rank falls.
     """
     skewed = Grid(grid, skewed=True)
 
@@ -236,6 +258,7 @@ def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, majority_share
             _grows_more(skewed, population, AFTER_RARE, spectrum),
         )
 
+    # rivals are other data: another population, and an earlier window
     yield most_draws(
         "share of draws whose dominant direction stays and whose larger value grows more",
         reused("examples", WHILE_RARE, spectrum),
@@ -265,10 +288,11 @@ def dominant_direction_over_classes(grid: Table, *, majority_share: Fraction) ->
     r"""At class sizes 64, 16, 4 and 1, over the means of classes, $\sigma_1$ grows faster than $\sigma_2$ while rare
     classes are learned, and after, along another direction than the frequent classes took.
 
-    While the rarest classes are learned $\sigma_1$ grows, and by more than $\sigma_2$, in {meanwhile:.0%} of the draws;
-    from there to the end it does in {after:.0%}. The dominant direction turns by less than 45 degrees, from when the
-    first class is learned to when the rarest are, in {since_first:.0%}. All three parts of the sentence are true in
-    {value:.0%}.
+    $\sigma_1 \geq \sigma_2$ are singular values, here of the means of classes, and the dominant direction is the
+    leading right singular vector. While the rarest classes are learned $\sigma_1$ grows, and by more than $\sigma_2$,
+    in {meanwhile:.0%} of the draws; from there to the end it does in {after:.0%}. The dominant direction turns by less
+    than 45 degrees, from when the first class is learned to when the rarest are, in {since_first:.0%}. In {value:.0%}
+    it turns by more, and $\sigma_1$ grows more in both times: all three parts of the sentence are true.
     """
     skewed = Grid(grid, skewed=True)
 
@@ -281,6 +305,7 @@ def dominant_direction_over_classes(grid: Table, *, majority_share: Fraction) ->
             _grows_more(skewed, population, after),
         )
 
+    # rivals are other data: another population, or an earlier window in the role of the claim's first or second
     yield most_draws(
         "share of draws whose larger singular value grows more, along another direction",
         outgrown("classes", WHILE_RARE, AFTER_RARE),
@@ -301,7 +326,10 @@ def dominant_direction_over_classes(grid: Table, *, majority_share: Fraction) ->
 def _grows_more(
     grid: Grid, population: Population, window: Window, spectrum: Spectrum = "singular values"
 ) -> np.ndarray:
-    """Return of each draw whether sigma_1 grows, and by more than sigma_2: 1 or 0, nan where the flow failed."""
+    """Return of each draw whether sigma_1 grows, and by more than sigma_2: 1 or 0, nan where the flow failed.
+
+    They are the two largest singular values of the population's features, or eigenvalues of its covariance.
+    """
     names = SPECTRA[population]
     if spectrum == "singular values":
         growth_1, growth_2 = grid.change(window, names.sigma_1), grid.change(window, names.sigma_2)
@@ -331,7 +359,8 @@ def ratio_by_population(grid: Table, *, majority_share: Fraction) -> Claim:
     r"""At class sizes 64, 16, 4 and 1, in two dimensions and from small starts, the ratio $\sigma_1 / \sigma_2$ falls
     over all examples and rises over the means of classes while rare classes are learned, and after.
 
-    In two dimensions RankMe without centring falls as this ratio grows. Over all examples the median ratio is
+    $\sigma_1 \geq \sigma_2$ are the singular values of the features of all examples, or of the means of classes. In two
+    dimensions RankMe without centring falls as this ratio grows. Over all examples the median ratio is
     {begin_examples:.2f} before the first of the rarest classes is learned, {learned_examples:.2f} after the last and
     {end_examples:.2f} at the end. Over the means of classes it is {begin:.2f}, {learned:.2f} and {end:.2f}.
     """
@@ -351,7 +380,7 @@ def ratio_by_population(grid: Table, *, majority_share: Fraction) -> Claim:
         return skewed.change(window, names.sigma_1) - skewed.change(window, names.sigma_2)
 
     # Phrases of the rivals. Each alters the checks that name it, and leaves the others as they are: over examples or
-    # over classes, and, for `from_the_start`, while rare classes are learned.
+    # over classes, and, for `from_the_start`, while rare classes are learned. One check that does not hold refuses it.
     rising_examples = "it rises over examples as it does over classes"
     falling_classes = "it falls over classes as it does over examples"
     not_the_ratio = "the difference of the singular values in place of their ratio"
@@ -429,13 +458,15 @@ def adamw_compresses(
     falls while the rarest class is learned in most draws with skew and a bottleneck. It does not in most without one of
     these, or without decay.
 
-    A fall counts from {threshold:g} on. The first half of the draws chooses, of {tried} decays, the one at which the
-    share of draws that fall exceeds that of the controls the most: {decay:g}. The second half, which no search has
-    seen, judges it. There {value:.0%} fall with skew and a bottleneck, {equal:.0%} with equal classes, {wide:.0%} in
-    three dimensions and {without_decay:.0%} without decay; over the means of classes {over_classes:.0%}. At the other
-    decays {fewest:.0%} to {most:.0%} fall with skew and a bottleneck. The falls are late and shallow: {depth:.2f} in
-    the median of those that fall, while from before the rarest class is learned to after it the rank rises by
-    {net:.2f}. In {learned:.0%} of the draws every class ends above the probability at which it is learned beyond doubt.
+    A fall counts from {threshold:g} on, after as large a rise. The rank is RankMe, the exponential of the entropy of
+    the eigenvalues of the features' covariance. The first half of the draws chooses, of {tried} decays, the one at
+    which the share of draws that fall exceeds that of the controls the most: {decay:g}. The second half, which no
+    search has seen, judges it. There {value:.0%} fall with skew and a bottleneck, {equal:.0%} with equal classes,
+    {wide:.0%} in three dimensions and {without_decay:.0%} without decay; over the means of classes {over_classes:.0%}
+    fall with skew, a bottleneck and this decay. At the other decays {fewest:.0%} to {most:.0%} fall with skew and a
+    bottleneck. The falls are late and shallow: {depth:.2f} in the median of those that fall, while from before the
+    rarest class is learned to after it the rank rises by {net:.2f} in the median. In {learned:.0%} of the draws every
+    class ends above the probability at which it is learned beyond doubt.
     """
     over_examples, over_classes = MEASURES["examples"][measure], MEASURES["classes"][measure]
     # the first half of the draws chooses the decay, the other half judges it; seeds are 0, 1, ... in every cell
@@ -446,7 +477,10 @@ def adamw_compresses(
     def by_draw(
         draws: Table, quantity: Quantity, case: str, decay: float, *, rank: str = over_examples, at: float = 0.0
     ) -> np.ndarray:
-        """Return a quantity of a rank under one decay, shape (draws,), at a threshold: 0 for what needs none."""
+        """Return a quantity of a rank under one decay, shape (draws,); nan where training diverged.
+
+        `rank` is its name in the table, by population and measure; `at` the threshold, 0 for what needs none.
+        """
         rows = map_draws(draws, quantity, rank, at, case=case)
         return rows[np.isclose(rows["amount"], decay)]["value"].to_numpy()
 
@@ -455,7 +489,7 @@ def adamw_compresses(
         return by_draw(draws, FALL_RARE, case, decay, rank=rank, at=threshold)
 
     def share(draws: Table, case: str, decay: float, rank: str = over_examples) -> float:
-        """Return the share of draws whose rank falls by the threshold or more."""
+        """Return the share of all draws whose rank falls by the threshold or more; nan does not fall."""
         return float(np.mean(depths(draws, case, decay, rank) >= threshold))
 
     def excess(decay: float) -> float:
@@ -466,6 +500,7 @@ def adamw_compresses(
     # a decay of 0 is a control, and cannot be chosen
     decays_tried = [amount for amount in sorted(decays["amount"].unique()) if amount > 0]
     decay = max(decays_tried, key=excess)
+    # in each case there are as many: the half of the seeds
     excluded = {"draws on which the decay was chosen": len(depths(first_half, "treated", decay))}
 
     def falls(case: str, decay: float, rank: str = over_examples) -> np.ndarray:
@@ -473,9 +508,10 @@ def adamw_compresses(
         depth = depths(second_half, case, decay, rank)
         return unless_nan(depth >= threshold, depth)
 
-    # Rivals of all four checks. The headline is the check that refuses them: it asks for falls with skew and a
-    # bottleneck, while the other checks are met where few draws fall.
-    no_decay, class_means = "no decay", "the rank over the means of classes"
+    # Phrases of the rivals of all four checks. They are other data: draws without decay, or the rank of class means.
+    # The headline is the check that refuses them: it asks for falls with skew and a bottleneck, while the others are
+    # met where few draws fall.
+    no_decay_instead, means_instead = "no decay", "the rank over the means of classes"
 
     def do_not_fall_in_most(what_is_missing: str, case: str, decay: float) -> Check:
         """Check that not most draws fall in a case that lacks something."""
@@ -486,8 +522,8 @@ def adamw_compresses(
             because="what is needed for a fall is missing",
             excluded=excluded,
             rivals={
-                no_decay: {"holds": falls(case, 0.0)},
-                class_means: {"holds": falls(case, decay, over_classes)},
+                no_decay_instead: {"holds": falls(case, 0.0)},
+                means_instead: {"holds": falls(case, decay, over_classes)},
             },
         )
 
@@ -496,7 +532,7 @@ def adamw_compresses(
         falls("treated", decay),
         majority_share=majority_share,
         excluded=excluded,
-        rivals={no_decay: falls("treated", 0.0), class_means: falls("treated", decay, over_classes)},
+        rivals={no_decay_instead: falls("treated", 0.0), means_instead: falls("treated", decay, over_classes)},
     )
     yield do_not_fall_in_most("equal classes", "equal", decay)
     yield do_not_fall_in_most("three dimensions", "wide", decay)

@@ -1,4 +1,16 @@
-"""What Figures 12 and 13 say without skew, without bottleneck, and under the squared loss."""
+"""What Figures 12 and 13 say without skew, without bottleneck, and under the squared loss.
+
+The toy has V classes, features f in d dimensions and a classifier W. Skew is class sizes that differ; d = 2 is a
+bottleneck for V = 4, and d = 3, by Figure 12, is none. Balanced starts have f^T f = W W^T. The effective rank is of the
+features, by default RankMe: the exponential of the entropy of the eigenvalues of their covariance. A class is learned
+when the mean probability of its own class over its examples passes one half. The trough, where the rank is lowest until
+the first class is learned, ends the warm-up. The rarest classes are learned from just before the first of them passes
+the probability `lower` to where all have passed `upper`, settings of the runs' metrics; of equal classes all are
+rarest.
+
+Every check takes `rivals` besides its own parameters (`judging.takes_rivals`). Those of this module are other data:
+what the check would get if the rival were right.
+"""
 
 from typing import Any, Literal
 
@@ -33,17 +45,21 @@ from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
-# - measure: which effective rank is judged, by its name in `spectra.RANKS`
-# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far above the
-#   integrator's error and below the changes that a figure would show
-# - small_scale: largest initialisation scale of starts that are judged, whose predictions are near uniform
-# - majority_share: least share of draws that makes "most"
-# - warm_up: which fall of the rank is the warm-up: one to its trough, or one before any rise
-# - within: when the last fall of the three phases counts, as `falls.three_phases` has it
+# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml. The controls are the first four
+# claims, the contrasts `controls_differ` and `controls_differ_squared_loss`:
+# - threshold, of both: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far
+#   above the integrator's error and below the changes that a figure would show
+# - small_scale, of both: largest initialisation scale of starts that are judged, whose predictions are near uniform
+# - measure, of the controls and of `controls_differ_squared_loss`: which effective rank is judged: RankMe about the
+#   mean (rankme_centred, the paper's) or about zero (rankme), or Roy and Vetterli's of singular values (effective_rank)
+# - majority_share, of the controls: least share of draws that makes "most"
+# - warm_up, of the controls: which fall of the rank is the warm-up: one to its trough, or one before any rise
+# - within, of `controls_differ`: when the last fall of the three phases counts: while the rarest classes are learned
+#   (phases), or from when they begin to be learned to the end (phases_since_rare)
 # - premise_share, of the contrasts: least share of draws that fall, or show the phases, with nothing left out: one
 #   start in five, so that somebody who tries a handful sees it; chosen, `vary` in the configuration tries others
-# - exceptions: largest share of draws that may break an "only" or "always"; chosen: one in twenty
+# - exceptions, of `squared_loss_learns_frequent_classes`: largest share of draws in which other classes than the most
+#   frequent may be learned; chosen: one in twenty
 
 WarmUp = Literal["to the trough", "first"]
 Phases = Literal["phases", "phases_since_rare"]  # the last fall while the rarest classes are learned, or later as well
@@ -63,32 +79,38 @@ def _monotone_growth(
 ) -> Claim:
     """Yield the check that in most draws from small starts the rank falls, then grows without a fall and saturates.
 
-    One draw must do all of it. The rank is one of `measure`; it falls or rises where it changes by the threshold or
-    more. The warm-up is a fall to the trough, as `falls.three_phases` has it, or one before any rise (``first``).
-    Starts are small up to `small_scale`; "most" draws are `majority_share` of them. `control` lacks skew, the
-    bottleneck or cross-entropy; `with_all_three` gives a number of the text, and no check. The facts that are yielded
-    fill the texts of the four claims that call this function.
+    A draw agrees only if its rank does all of this. The rank is that of `measure`; it falls or rises where it changes
+    by `threshold` or more. The warm-up is the fall to the trough, or (``first``) a fall before any rise. Starts are
+    small up to `small_scale`; "most" draws are `majority_share` of them. `control` has the flows without skew, without
+    the bottleneck, or under the squared loss. `with_all_three` has those with skew, a bottleneck and cross-entropy, and
+    gives one number of the text, but no check. The facts that are yielded fill the texts of the four claims that call
+    this function. The check counts a flow that failed against the claim; the facts leave it out.
     """
     starts = SmallStarts(control.scale, small_scale)
 
-    def number(quantity: Quantity, **where: float) -> np.ndarray:
-        """Return a quantity of the judged draws, shape (draws,); give `threshold=` where it depends on one."""
-        return control.number(quantity, measure=measure, **where)[starts.judged]
+    def number(grid: Grid, quantity: Quantity, **where: float) -> np.ndarray:
+        """Return a quantity of a grid's draws from small starts, shape (draws,); nan where the flow failed.
 
+        Give `threshold=` for a quantity that is measured at several thresholds.
+        """
+        return grid.number(quantity, measure=measure, **where)[SmallStarts(grid.scale, small_scale).judged]
+
+    # below, a comparison with nan is False, and its negation True; `unless_nan` makes both nan in the check
     if warm_up == "first":
-        # courses are strings of F (fall) and R (rise): it must begin with a fall
+        # courses are strings of F (fall) and R (rise): it must begin with a fall; that of a failed flow is missing
         warms_up = control.courses(measure, threshold)[starts.judged].str.startswith("F", na=False).to_numpy()
     else:
-        warms_up = number(WARM_UP) >= threshold  # from its highest before the trough to the trough
-    rises = number(GROWTH) >= threshold  # from the trough to its highest later
-    # the deepest fall after a rise, since the trough; 0 for none, nan where the flow failed
-    deepest_fall = number(FALL, threshold=threshold)
+        warms_up = number(control, WARM_UP) >= threshold  # from its highest before the trough to the trough
+    rises = number(control, GROWTH) >= threshold  # from the trough to its highest later
+    # the deepest of the falls after a rise, since the trough, both by the threshold or more: 0 where there is none
+    deepest_fall = number(control, FALL, threshold=threshold)
     never_falls = deepest_fall < threshold
-    late_change = number(TAIL)  # over the last half decade of time
+    late_change = number(control, TAIL)  # over the last half decade of time, a factor of root ten
     saturates = np.abs(late_change) < threshold
     grows = rises & never_falls & saturates
-    # By rival, the draws that take its course: one part of the claim's course is missing, and the others are there. If
-    # most draws took it, the claim would fail, and the rival would say which part is wrong.
+    # By rival, whether a draw takes another course: one part of the claim's is missing, and the others are there. A
+    # draw takes at most one of all these courses. So a rival holds of most draws only where the claim does not, and it
+    # then says which part of the claim is wrong.
     other_courses = {
         "such a growth from the start, without a warm-up": ~warms_up & grows,
         "a growth that falls again": warms_up & rises & ~never_falls & saturates,
@@ -101,10 +123,10 @@ def _monotone_growth(
         excluded=starts.excluded,
         rivals={phrase: unless_nan(takes, deepest_fall, late_change) for phrase, takes in other_courses.items()},
     )
-    is_small = SmallStarts(with_all_three.scale, small_scale).judged
-    fall_with_all_three = with_all_three.number(FALL, measure=measure, threshold=threshold)[is_small]
-    fall_while_rare = number(FALL_RARE, threshold=threshold)
-    has_failed = np.isnan(deepest_fall)
+    # the part of such a fall that happens while the rarest classes are learned, which may be below the threshold
+    fall_while_rare = number(control, FALL_RARE, threshold=threshold)
+    fall_with_all_three = number(with_all_three, FALL, threshold=threshold)
+    has_failed, has_failed_with_all_three = np.isnan(deepest_fall), np.isnan(fall_with_all_three)
     yield Facts(
         small_scale=small_scale,
         threshold=threshold,
@@ -113,8 +135,8 @@ def _monotone_growth(
         rises=np.mean(rises[~has_failed]),
         never=np.mean(never_falls[~has_failed]),
         saturates=np.mean(saturates[~has_failed]),
-        never_with_all_three=np.mean(fall_with_all_three[~np.isnan(fall_with_all_three)] < threshold),
-        falls_while_rare=np.mean(fall_while_rare[~np.isnan(fall_while_rare)] >= threshold),
+        never_with_all_three=np.mean(fall_with_all_three[~has_failed_with_all_three] < threshold),
+        falls_while_rare=np.mean(fall_while_rare[~has_failed] >= threshold),
     )
 
 
@@ -144,14 +166,16 @@ def controls_uniform(
     """Without class skew, from small starts, the warm-up is followed by a monotone, saturating growth of the effective
     rank.
 
-    Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
-    counts from {threshold:g} on. A draw agrees if its rank does four things. It falls to the trough, its lowest value
-    until the first class is learned ({warm:.0%} of the draws). It rises from there ({rises:.0%}). It does not fall
-    after a rise ({never:.1%}, with draws that never rise). Over the last half decade of time (a factor of √10) it
-    changes by less than {threshold:g} ({saturates:.0%}). The 95 % interval of the share that agrees must not reach
-    below {majority:.0%}; the share is {value:.1%}. With skew, a bottleneck and cross-entropy the rank does not fall
-    after a rise in {never_with_all_three:.1%}. Of the draws without skew {falls_while_rare:.1%} fall while classes are
-    learned. The difference of the two cases is another claim, `controls_differ`.
+    Starts are small up to scale {small_scale:g}. The rank is RankMe, the exponential of the entropy of the eigenvalues
+    of the features' covariance about the mean. A fall or a rise counts from {threshold:g} on. A draw agrees if its rank
+    does four things; the shares in brackets are of the flows that did not fail. It falls to the trough, its lowest
+    value until the first class is learned ({warm:.0%}). It rises from there ({rises:.0%}). It does not fall after such
+    a rise ({never:.1%}; draws that never rise count among these). Over the last half decade of time (a factor of √10)
+    it does not change by as much ({saturates:.0%}). The share that agrees is {value:.1%}, where flows that failed count
+    against it; its 95 % interval must not reach below {majority:.0%}. With skew, a bottleneck and cross-entropy
+    together the rank does not fall after a rise in {never_with_all_three:.1%}. Of the draws without skew
+    {falls_while_rare:.1%} fall by as much while classes are learned. Whether the phases are rarer in this control is
+    another claim, `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control, with_all_three=with_all_three)
     _require("dimension", 2, control=control, with_all_three=with_all_three)
@@ -185,20 +209,22 @@ def controls_no_bottleneck(
     """Without a bottleneck, from small starts, the warm-up is followed by a monotone, saturating growth of the
     effective rank.
 
-    Section 3.3 calls $d < V$ a bottleneck; Figure 12 takes $d = 3$ at $V = 4$ for none. (Our reason: one number added
-    to all logits changes no probability, so that $V - 1$ dimensions suffice.) The paper draws one run; here most draws
-    must agree. Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A
-    fall or a rise counts from {threshold:g} on. A draw agrees if its rank does four things. It falls to the trough, its
-    lowest value until the first class is learned ({warm:.0%} of the draws). It rises from there ({rises:.0%}). It does
-    not fall after a rise ({never:.1%}, with draws that never rise). Over the last half decade of time (a factor of √10)
-    it changes by less than {threshold:g} ({saturates:.0%}). The 95 % interval of the share that agrees must not reach
-    below {majority:.0%}; the share is {value:.1%}. With skew, a bottleneck and cross-entropy the rank does not fall
-    after a rise in {never_with_all_three:.1%}. Of the draws without a bottleneck {falls_while_rare:.1%} fall while the
-    rarest classes are learned. The difference of the two cases is another claim, `controls_differ`.
+    Section 3.3 calls $d < V$ a bottleneck, with $d$ feature dimensions and $V$ classes; but Figure 12 shows $d = 3$ at
+    $V = 4$ as the case without one. (Our reason: one number added to all logits changes no probability, so that $V - 1$
+    dimensions suffice.) The paper draws one run; here most draws must agree. Starts are small up to scale
+    {small_scale:g}. The rank is RankMe, the exponential of the entropy of the eigenvalues of the features' covariance
+    about the mean. A fall or a rise counts from {threshold:g} on. A draw agrees if its rank does four things; the
+    shares in brackets are of the flows that did not fail. It falls to the trough, its lowest value until the first
+    class is learned ({warm:.0%}). It rises from there ({rises:.0%}). It does not fall after such a rise ({never:.1%};
+    draws that never rise count among these). Over the last half decade of time (a factor of √10) it does not change by
+    as much ({saturates:.0%}). The share that agrees is {value:.1%}, where flows that failed count against it; its 95 %
+    interval must not reach below {majority:.0%}. With skew, a bottleneck and cross-entropy together the rank does not
+    fall after a rise in {never_with_all_three:.1%}. Of the draws without a bottleneck {falls_while_rare:.1%} fall by as
+    much while the rarest classes are learned. Whether the phases are rarer in this control is another claim,
+    `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control, with_all_three=with_all_three)
-    # V - 1 for V = 4: adding one number to all logits changes no probability, so that three dimensions are no
-    # bottleneck
+    # V - 1 for V = 4: one number added to all logits changes no probability, so that three dimensions are no bottleneck
     _require("dimension", 3, control=control)
     _require("dimension", 2, with_all_three=with_all_three)
     return _monotone_growth(
@@ -231,15 +257,17 @@ def controls_squared_loss(
     """Under the squared loss with skewed classes, from small starts, the warm-up is followed by a monotone, saturating
     growth of the effective rank.
 
-    Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
-    counts from {threshold:g} on. A draw agrees if its rank does four things. It falls to the trough, its lowest value
-    until the first class is learned ({warm:.0%} of the draws). It rises from there ({rises:.0%}). It does not fall
-    after a rise ({never:.1%}, with draws that never rise). Over the last half decade of time (a factor of √10) it
-    changes by less than {threshold:g} ({saturates:.0%}). The 95 % interval of the share that agrees must not reach
-    below {majority:.0%}; the share is {value:.1%}. With skew, a bottleneck and cross-entropy the rank does not fall
-    after a rise in {never_with_all_three:.1%}. Of the draws under the squared loss {falls_while_rare:.1%} fall while
-    the rarest classes are learned. How soon the rank saturates, which is quickly in the paper's figure, is not judged.
-    The difference of the two cases is another claim, `controls_differ_squared_loss`.
+    Starts are small up to scale {small_scale:g}. The rank is RankMe, the exponential of the entropy of the eigenvalues
+    of the features' covariance about the mean. A fall or a rise counts from {threshold:g} on. A draw agrees if its rank
+    does four things; the shares in brackets are of the flows that did not fail. It falls to the trough, its lowest
+    value until the first class is learned, its mean output above one half ({warm:.0%}). It rises from there
+    ({rises:.0%}). It does not fall after such a rise ({never:.1%}; draws that never rise count among these). Over the
+    last half decade of time (a factor of √10) it does not change by as much ({saturates:.0%}). The share that agrees is
+    {value:.1%}, where flows that failed count against it; its 95 % interval must not reach below {majority:.0%}. With
+    skew, a bottleneck and cross-entropy together the rank does not fall after a rise in {never_with_all_three:.1%}. Of
+    the draws under the squared loss {falls_while_rare:.1%} fall by as much while the rarest classes are learned. How
+    soon the rank saturates, which is quickly in the paper's figure, is not judged. Whether the rank falls less often in
+    this control is another claim, `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)
@@ -274,14 +302,16 @@ def controls_squared_loss_uniform(
     """Under the squared loss with equal classes, from small starts, the warm-up is followed by a monotone, saturating
     growth of the effective rank.
 
-    Starts are small up to scale {small_scale:g}. The rank is RankMe of the covariance about the mean. A fall or a rise
-    counts from {threshold:g} on. A draw agrees if its rank does four things. It falls to the trough, its lowest value
-    until the first class is learned ({warm:.0%} of the draws). It rises from there ({rises:.0%}). It does not fall
-    after a rise ({never:.1%}, with draws that never rise). Over the last half decade of time (a factor of √10) it
-    changes by less than {threshold:g} ({saturates:.0%}). The 95 % interval of the share that agrees must not reach
-    below {majority:.0%}; the share is {value:.1%}. With skew, a bottleneck and cross-entropy the rank does not fall
-    after a rise in {never_with_all_three:.1%}. Of the draws of this control {falls_while_rare:.1%} fall while classes
-    are learned. The difference of the two cases is another claim, `controls_differ_squared_loss`.
+    Starts are small up to scale {small_scale:g}. The rank is RankMe, the exponential of the entropy of the eigenvalues
+    of the features' covariance about the mean. A fall or a rise counts from {threshold:g} on. A draw agrees if its rank
+    does four things; the shares in brackets are of the flows that did not fail. It falls to the trough, its lowest
+    value until the first class is learned, its mean output above one half ({warm:.0%}). It rises from there
+    ({rises:.0%}). It does not fall after such a rise ({never:.1%}; draws that never rise count among these). Over the
+    last half decade of time (a factor of √10) it does not change by as much ({saturates:.0%}). The share that agrees is
+    {value:.1%}, where flows that failed count against it; its 95 % interval must not reach below {majority:.0%}. With
+    skew, a bottleneck and cross-entropy together the rank does not fall after a rise in {never_with_all_three:.1%}. Of
+    the draws of this control {falls_while_rare:.1%} fall by as much while classes are learned. Whether the rank falls
+    less often in this control is another claim, `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)
@@ -297,40 +327,41 @@ def controls_squared_loss_uniform(
     )
 
 
-def _falls_after_growth(grid: Grid, *, measure: str, threshold: float, small_scale: float) -> pd.Series:
-    """Return of each draw from a small start whether its rank falls after its growth: 1 or 0, nan for a failed flow.
+# -- contrasts: a control compared with draws that have skew, a bottleneck and cross-entropy ---------------------------
 
-    Indexed by counts, init, scale and seed.
+
+def _grid_falls(grid: Grid, *, measure: str, threshold: float, small_scale: float) -> pd.Series:
+    """Return of each draw from a small start whether its rank falls after a rise: 1 or 0, nan for a failed flow.
+
+    Both are by the threshold or more, since the trough. Indexed by counts, init, scale and seed.
     """
     depth = grid.number(FALL, measure=measure, threshold=threshold)
     by_draw = pd.Series(unless_nan(depth >= threshold, depth), pd.MultiIndex.from_frame(grid.members))
     return by_draw[SmallStarts(grid.scale, small_scale).judged]
 
 
-def _class_falls_after_growth(
-    table: Table, dimension: int, *, skewed: bool, threshold: float, small_scale: float
-) -> pd.Series:
-    """Return what `_falls_after_growth` does, of flows with one row of features a class.
+def _region_falls(region: Table, dimension: int, *, skewed: bool, threshold: float, small_scale: float) -> pd.Series:
+    """Return what `_grid_falls` does, of a region, whose flows have one row of features a class.
 
     Draws are those in one `dimension` from small starts: of all skewed sizes together, or of equal classes. Indexed by
     counts, scale and seed.
     """
-    rows = small_starts(table, "examples", FALL, threshold=threshold, small_scale=small_scale)
+    rows = small_starts(region, "examples", FALL, threshold=threshold, small_scale=small_scale)
     rows = rows[(rows["dimension"] == dimension) & (rows["skewed"] == skewed)]
     falls = unless_nan(rows["fallen"], rows["value"])
     return pd.Series(falls, pd.MultiIndex.from_frame(rows[["counts", "scale", "seed"]]))
 
 
 def _excess(first: pd.Series, second: pd.Series) -> Estimate:
-    """Return how much larger the share of draws is in `first` than in `second`, whose starts are independent.
+    """Return how much larger the share of draws that fall is in `first` than in `second`, of independent starts.
 
-    Flows that failed, whose entries are nan, count against `first`: there as 0, in `second` as 1.
+    Flows that failed, whose entries are nan, count against the difference: in `first` as 0, in `second` as 1.
     """
     return share_difference((first == 1).to_numpy(), (second != 0).to_numpy())
 
 
 def _paired_excess(first: pd.Series, second: pd.Series) -> Estimate:
-    """Return how much larger the share of draws is in `first`, as `_excess`, over pairs of draws with the same start.
+    """Return the same as `_excess`, of pairs of draws with the same start.
 
     A pair has the same index in both series; draws whose index is in one of them alone are left out.
     """
@@ -338,13 +369,17 @@ def _paired_excess(first: pd.Series, second: pd.Series) -> Estimate:
     return difference(pairs["first"], pairs["second"])
 
 
-def _more_falls(change: str, excess: Estimate) -> Check:
-    """Check that more draws fall after growth than with something changed; `change` says what, in words."""
+def _falls_are_rarer(change: str, excess: Estimate) -> Check:
+    """Check that fewer draws fall after growth with something changed; `change` says what, in words.
+
+    `excess` is the share of draws that fall without the change, minus that with it.
+    """
     return at_least(
         f"share of draws that fall after growth, minus that with {change}",
         excess,
         0.0,
         because="falls are rarer without what they need",
+        # the roles of the two shares exchanged
         rivals={"falls are more frequent with the change, not rarer": {"estimate": -excess}},
     )
 
@@ -370,29 +405,34 @@ def controls_differ(
     than without one of them.
 
     By Figure 12, removing the skew or the bottleneck gets rid of the three phases. It draws one run of each case, which
-    we read as rarer phases. They are a fall of the effective rank to its trough, a rise, and a fall while the rare
-    classes are learned, each of {threshold:g} or more. What a control removes must be there: the sizes are those with
-    one frequent class, from {mildest} to {skewest}, all together. The phases show in {with_both:.0%} of the draws with
-    both, with equal classes in {equal:.1%}, in three dimensions in {three:.0%} and in four in {four:.0%}. The verdict
-    depends on when the third phase ends, which the paper does not say. If a fall after the rare classes are learned
-    counts as well, the shares are {since:.0%}, {since_equal:.1%}, {since_three:.0%} and {since_four:.0%}. In two
-    dimensions the rank hardly ever ends below its peak: the last fall is a dip. At 33 : 33 : 33 : 1 the rank hardly
-    falls before the rare class is learned: the phases show in {one_rare:.1%} of the draws, and, if later falls count,
-    in {one_rare_since:.0%}, with equal classes in {one_rare_equal:.1%} and in three dimensions in {one_rare_wide:.1%}.
-    A flow that failed counts against the claim. Starts up to scale {small_scale:g} are judged. That the rank of a
-    control never falls is what `controls_uniform` and `controls_no_bottleneck` test.
+    we read as rarer phases. They are a fall of the effective rank to its trough, the lowest value until the first class
+    is learned, then a rise, and a fall while the rare classes are learned, each of {threshold:g} or more. Only sizes
+    that show the phases can tell whether they are rarer in a control. These are the sizes with one frequent class, from
+    {mildest} to {skewest}, all together. The phases show in {with_both:.0%} of the draws with skew and the bottleneck
+    of two dimensions, with equal classes in {equal:.1%}, in three dimensions in {three:.0%} and in four in {four:.0%}.
+    The verdict depends on when the third phase ends, which the paper does not say. If a fall after the rare classes are
+    learned counts as well, the shares are {since:.0%}, {since_equal:.1%}, {since_three:.0%} and {since_four:.0%}. In
+    two dimensions the rank hardly ever ends below its peak: the last fall is a dip. At 33 : 33 : 33 : 1 the rank hardly
+    falls before the rare class is learned: the phases show in {one_rare:.1%} of the draws. If later falls count, they
+    show in {one_rare_since:.0%}, with equal classes in {one_rare_equal:.1%} and in three dimensions in
+    {one_rare_wide:.1%}. A flow that failed counts against the claim. Starts up to scale {small_scale:g} are judged.
+    That the rank of a control never falls is what `controls_uniform` and `controls_no_bottleneck` test.
     """
     _require("loss", "cross_entropy", one_frequent=one_frequent, narrow=narrow, wide=wide)
     _require("dimension", 2, narrow=narrow)
     _require("dimension", 3, wide=wide)
 
     def shows(dimension: int, *, skewed: bool, quantity: Quantity = within) -> np.ndarray:
-        """Return of each draw with one frequent class, or of equal ones, whether it shows the phases; nan if failed."""
+        """Return of each draw of `one_frequent` whether it shows the phases, shape (draws,); nan if the flow failed.
+
+        Draws are those in one dimension from small starts: of all sizes with one frequent class together, or of equal
+        classes.
+        """
         rows = small_starts(one_frequent, "examples", quantity, threshold=threshold, small_scale=small_scale)
         return rows[(rows["dimension"] == dimension) & (rows["skewed"] == skewed)]["value"].to_numpy()
 
     def shows_with_one_rare(grid: Grid, quantity: Quantity) -> np.ndarray:
-        """Return of each draw of a grid from a small start whether it shows the phases; nan if failed."""
+        """Return the same of the draws of a grid whose sizes are 33, 33, 33 and 1, or four times 25."""
         flags = grid.number(quantity, measure=MEASURES["examples"]["rankme_centred"], threshold=threshold)
         return flags[SmallStarts(grid.scale, small_scale).judged]
 
@@ -404,13 +444,14 @@ def controls_differ(
     }
     # other classes, or another dimension, have other starts: the shares are independent
     for in_words, control in controls.items():
-        # nan, a failed flow, counts against the claim: it is not 1 with both, and not 0 in a control
+        # nan, a failed flow, counts against the claim: `with_both == 1` is then False, and `control != 0` True
         excess = share_difference(with_both == 1, control != 0)
         yield at_least(
             f"share of draws that show the phases, minus that {in_words}",
             excess,
             0.0,
             because="the phases are rarer without what they need",
+            # the roles of the two shares exchanged
             rivals={"the phases are more frequent in the control, not rarer": {"estimate": -excess}},
         )
     yield can_fall("share of draws that show the phases with nothing left out", with_both, premise_share)
@@ -436,7 +477,7 @@ def controls_differ(
     )
 
 
-# sizes at which the rank can be seen to fall with skew, a bottleneck and cross-entropy
+# sizes at which the rank is seen to fall with skew, a bottleneck and cross-entropy, in the words of checks' names
 ONE_RARE, ONE_FREQUENT = "33 : 33 : 33 : 1", "one frequent class"
 CONTRASTED = (
     "V = 4, 33, 33, 33 and 1 examples with a row of features each, balanced and Gaussian starts; one class of 200 to "
@@ -467,40 +508,41 @@ def controls_differ_squared_loss(
     """With skewed classes and a bottleneck, from small starts, the effective rank falls after its growth more often
     under cross-entropy than under the squared loss, both with the same skewed classes and with equal ones.
 
-    The paper draws one run of each case, which we read as rarer falls under the squared loss. What a control removes
-    must be there: the contrast is taken at sizes at which the rank does fall under cross-entropy, where one class is
-    rare and where one is frequent. A fall is one of {threshold:g} or more, after as large a rise since the trough of
-    the warm-up. It counts whenever it happens, not only as the last of three phases, as in `controls_differ`. At 33 :
-    33 : 33 : 1 the rank falls in {cross_entropy:.1%} of the draws under cross-entropy, in {squared:.1%} under the
-    squared loss and in {squared_equal:.1%} under the squared loss with equal classes. Where one class is frequent, at
-    200 to 3000 : 1 : 1 : 1 together, it does in {frequent:.1%}, {frequent_squared:.1%} and
-    {frequent_squared_equal:.1%}. A flow that failed counts against the claim. Starts up to scale {small_scale:g} are
-    judged. The paper's controls have eight examples, at which hardly a draw falls under cross-entropy: from 3, 2, 2, 1
-    to 5, 1, 1, 1 it is {eight:.1%}, under the squared loss {eight_squared:.1%}, and with equal classes
-    {eight_squared_equal:.1%}. At one frequent class the rank is RankMe about the mean.
+    The paper draws one run of each case, which we read as rarer falls under the squared loss. Only sizes at which the
+    rank falls under cross-entropy can tell whether falls are rarer under another loss. They are those where one class
+    is rare and those where one is frequent. A fall is one of {threshold:g} or more, after as large a rise since the
+    trough, the rank's lowest value until the first class is learned. It counts whenever it happens, not only as the
+    last of three phases, as in `controls_differ`. At 33 : 33 : 33 : 1 the rank falls in {cross_entropy:.1%} of the
+    draws under cross-entropy, in {squared:.1%} under the squared loss and in {squared_equal:.1%} under the squared loss
+    with equal classes. At 200 to 3000 : 1 : 1 : 1 together, where one class is frequent, the shares are {frequent:.1%},
+    {frequent_squared:.1%} and {frequent_squared_equal:.1%}. A flow that failed counts against the claim. Starts up to
+    scale {small_scale:g} are judged. The paper's controls have eight examples, at which hardly a draw falls under
+    cross-entropy: from 3, 2, 2, 1 to 5, 1, 1, 1 the share is {eight:.1%}, under the squared loss {eight_squared:.1%},
+    and under it with equal classes {eight_squared_equal:.1%}. The rank is RankMe about the mean: the exponential of the
+    entropy of the eigenvalues of the features' covariance.
     """
     _require("loss", "cross_entropy", cross_entropy=cross_entropy, one_frequent=one_frequent, eight=eight)
     _require("loss", "squared", squared=squared, one_frequent_squared=one_frequent_squared, eight_squared=eight_squared)
     _require("dimension", 2, cross_entropy=cross_entropy, squared=squared)
-    # settings of `_class_falls_after_growth`, and of `_falls_after_growth`
-    of_classes: dict[str, Any] = {"threshold": threshold, "small_scale": small_scale}
-    of_rows: dict[str, Any] = of_classes | {"measure": measure}
+    # settings of `_region_falls`, whose rank is always RankMe about the mean, and of `_grid_falls`
+    of_region: dict[str, Any] = {"threshold": threshold, "small_scale": small_scale}
+    of_grid: dict[str, Any] = of_region | {"measure": measure}
     with_all_three = {
-        ONE_RARE: _falls_after_growth(Grid(cross_entropy, skewed=True), **of_rows),
-        ONE_FREQUENT: _class_falls_after_growth(one_frequent, 2, skewed=True, **of_classes),
+        ONE_RARE: _grid_falls(Grid(cross_entropy, skewed=True), **of_grid),
+        ONE_FREQUENT: _region_falls(one_frequent, 2, skewed=True, **of_region),
     }
     skewed = {
-        ONE_RARE: _falls_after_growth(Grid(squared, skewed=True), **of_rows),
-        ONE_FREQUENT: _class_falls_after_growth(one_frequent_squared, 2, skewed=True, **of_classes),
+        ONE_RARE: _grid_falls(Grid(squared, skewed=True), **of_grid),
+        ONE_FREQUENT: _region_falls(one_frequent_squared, 2, skewed=True, **of_region),
     }
     equal = {
-        ONE_RARE: _falls_after_growth(Grid(squared, skewed=False), **of_rows),
-        ONE_FREQUENT: _class_falls_after_growth(one_frequent_squared, 2, skewed=False, **of_classes),
+        ONE_RARE: _grid_falls(Grid(squared, skewed=False), **of_grid),
+        ONE_FREQUENT: _region_falls(one_frequent_squared, 2, skewed=False, **of_region),
     }
     # with the same classes both losses have the same starts, so that draws are paired; equal classes have other starts
     for sizes, falls in with_all_three.items():
-        yield _more_falls(f"the squared loss, at {sizes}", _paired_excess(falls, skewed[sizes]))
-        yield _more_falls(f"the squared loss and equal classes, at {sizes}", _excess(falls, equal[sizes]))
+        yield _falls_are_rarer(f"the squared loss, at {sizes}", _paired_excess(falls, skewed[sizes]))
+        yield _falls_are_rarer(f"the squared loss and equal classes, at {sizes}", _excess(falls, equal[sizes]))
     for sizes, falls in with_all_three.items():
         name = f"share of draws that fall after growth with nothing left out, at {sizes}"
         yield can_fall(name, falls.to_numpy(), premise_share)
@@ -513,9 +555,9 @@ def controls_differ_squared_loss(
         frequent=share_true(with_all_three[ONE_FREQUENT]),
         frequent_squared=share_true(skewed[ONE_FREQUENT]),
         frequent_squared_equal=share_true(equal[ONE_FREQUENT]),
-        eight=share_true(_falls_after_growth(Grid(eight, skewed=True), **of_rows)),
-        eight_squared=share_true(_falls_after_growth(Grid(eight_squared, skewed=True), **of_rows)),
-        eight_squared_equal=share_true(_falls_after_growth(Grid(eight_squared, skewed=False), **of_rows)),
+        eight=share_true(_grid_falls(Grid(eight, skewed=True), **of_grid)),
+        eight_squared=share_true(_grid_falls(Grid(eight_squared, skewed=True), **of_grid)),
+        eight_squared_equal=share_true(_grid_falls(Grid(eight_squared, skewed=False), **of_grid)),
     )
 
 
@@ -530,10 +572,11 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
     """Under the squared loss with skewed classes and a bottleneck only the most frequent classes are learned.
 
     A class is learned if the mean output of its own class over its examples is above one half at the end. In two
-    dimensions the flow ends at a best approximation of rank two of the labels. It has the two most frequent classes or,
-    where several share the second place, the most frequent one and a mixture of these. A draw counts if some classes
-    are learned and some are not, and if no learned class is rarer than one that is not learned. Under cross-entropy all
-    classes are learned in {all_learned:.0%} of the draws.
+    dimensions the flow ends at outputs that are a best approximation of rank two of the labels. This has the two most
+    frequent classes or, where several share the second place, the most frequent one and a mixture of these. A draw
+    counts if some classes are learned and some are not, and if no learned class is rarer than one that is not learned.
+    Under cross-entropy, where probabilities are read instead of outputs, all classes are learned in {all_learned:.0%}
+    of the draws.
     """
     _require("loss", "cross_entropy", cross_entropy=cross_entropy)
     _require("loss", "squared", squared=squared)
@@ -545,7 +588,7 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
         """
         grid = Grid(table, skewed=True)
         final = grid.entries(FINAL)  # shape (draws, classes)
-        learned = final > LEARNED
+        learned = final > LEARNED  # False for nan, which `unless_nan` replaces below
         # the larger, the earlier a class should be learned
         priority = grid.class_sizes if frequency == "most frequent" else -grid.class_sizes
         lowest_learned = np.where(learned, priority, np.inf).min(axis=1)
@@ -558,10 +601,11 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
         only_the("most frequent", squared),
         at_least=1 - exceptions,
         because=f"draws cannot show that something always happens; {one_in(exceptions)} may differ",
+        # of each draw, whether what the rival says holds; the second has draws under the other loss
         rivals={
             "only the rarest classes are learned": {"holds": only_the("rarest", squared)},
             "cross-entropy instead of the squared loss": {"holds": only_the("most frequent", cross_entropy)},
         },
     )
     final = Grid(cross_entropy, skewed=True).entries(FINAL)
-    yield Facts(all_learned=np.mean((final > LEARNED).all(axis=1)))
+    yield Facts(all_learned=np.mean((final > LEARNED).all(axis=1)))  # a flow that failed, nan, has not learned

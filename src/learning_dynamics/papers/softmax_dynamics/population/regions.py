@@ -1,4 +1,8 @@
-"""Regions, grids over class sizes, scales and dimensions: how far the effective rank falls from small starts."""
+"""Regions: how far the effective rank falls from small starts.
+
+A region is the table of a run of `population.class_flows`: flows with one row of features a class, from each
+combination of class sizes, dimensions and scale. A grid, of `phases.flow_grid`, has a row of features an example.
+"""
 
 import pandas as pd
 
@@ -16,9 +20,8 @@ def small_starts(
 ) -> pd.DataFrame:
     """Return the rows of `draws.fall_rows` of starts up to `small_scale`, a row for each draw.
 
-    It is for tables of regions, as `draws.SmallStarts` is for those of grids.
-
-    `within` is the quantity of the fall in a window of learning, such as `falls.FALL_RARE`.
+    It is for tables of regions, as `draws.SmallStarts` is for those of grids. `within` is the quantity of the fall in a
+    window of learning, such as `falls.FALL_RARE`, or whether there are three phases, such as `falls.PHASES`.
     """
     rows = fall_rows(region, within, population, threshold)
     return rows[rows["scale"] <= small_scale]

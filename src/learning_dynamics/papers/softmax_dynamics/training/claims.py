@@ -1,4 +1,11 @@
-"""Whether some class sizes, learning rate and batch show the three phases at the paper's own size."""
+"""Whether some class sizes, learning rate and batch show the three phases at the paper's own size.
+
+The three phases are a fall of the effective rank to its trough, the lowest value until the first class is learned, then
+a rise, and a fall while the rarest classes are learned. The rank is RankMe of the features of all examples: the
+exponential of the entropy of the eigenvalues of their covariance about the mean. V is the number of classes, d the
+dimension of the features. The cases, of `cases`, are skew and a bottleneck, d = 2 (treated), equal classes (equal), and
+three dimensions (wide).
+"""
 
 import numpy as np
 import pandas as pd
@@ -35,24 +42,25 @@ def eight_examples_show_three_phases(
     sizes, learning rate and batch: it falls, rises, and falls again while the rare classes are learned. It shows them
     in most draws with skewed classes and a bottleneck, and less often without one of these.
 
-    A fall or a rise counts from {threshold:g} on. A draw has learned its examples if none has a loss of log 2 or more
-    at the end, so that each example's own class has a probability above one half, and if no such probability was below
-    the smallest normal number of double precision on the way. Draws that have not learned count against the claim: with
-    skew and bottleneck as if they showed no phases, in a control as if they did. {settings} settings are tried here.
-    One is judged, on draws that did not choose it: {setting}. It came nearest to the claim under another seed; on the
-    draws that try all settings here it is number {place}. There {value:.0%} of the draws show the phases ({learned:.0%}
+    The rank is RankMe of all examples, and a fall or a rise counts from {threshold:g} on. A draw has learned its
+    examples if none has a loss of log 2 or more at the end, so that each example's own class has a probability above
+    one half, and if no such probability was below the smallest normal number of double precision on the way. Draws that
+    have not learned count against the claim: with skew and bottleneck as if they showed no phases, in a control as if
+    they did. A setting is class sizes, scale of the start, learning rate and batch; {settings} are tried here. One is
+    judged, on draws that did not choose it: {setting}. It came nearest to the claim under another seed; on the draws
+    that try all settings here it is number {place}. There {value:.0%} of the draws show the phases ({learned:.0%}
     learn); with equal classes {equal:.0%} ({equal_learned:.0%} learn), in three dimensions {wide:.0%}
     ({wide_learned:.0%} learn). The phases need the noise of small batches, at rates just below those at which trainings
     no longer learn. In full batches at most {full_batches:.0%} of the draws show the phases. The rank is read at every
-    step, since noise moves it from step to step.
+    step, because noise moves it from step to step.
     """
-    # skew and a bottleneck (treated), equal classes (equal), three dimensions (wide)
+    # by case: skew and a bottleneck (treated), equal classes (equal), three dimensions (wide)
     judged_draws = {case: case_draws(best, case, "examples", threshold) for case in CASES}
     # 1 where a draw shows the phases, 0 where it does not, nan where it has not learned
     shows = {case: np.where(draws["learned"], draws["shows"], np.nan) for case, draws in judged_draws.items()}
 
     def excess(case: str, other_case: str) -> Estimate:
-        """Return by how much more often a case shows the phases than another.
+        """Return by how much more often a case shows the phases than another, of independent starts.
 
         Draws that have not learned count against an excess: those of `case` as if they showed no phases, those of
         `other_case` as if they did.
@@ -60,8 +68,9 @@ def eight_examples_show_three_phases(
         return share_difference(shows[case] == 1, shows[other_case] != 0)
 
     # Of each control there are two rivals: that it has the role of the treated draws, and that it shows the phases as
-    # often as these. Either gives this check the control's draws; the check of the difference tells the two apart, and
-    # the other control's difference stays as it is.
+    # often as these. Either gives this check the control's draws, as other data; the check of the difference tells the
+    # two apart, and the other control's difference stays as it is. A rival is refused if one check does not hold. nan,
+    # of a draw that has not learned, counts against the claim in this check.
     yield most_draws(
         "share of draws with warm-up, growth and compression, in this order, skewed classes in two dimensions",
         shows["treated"],
@@ -89,7 +98,8 @@ def eight_examples_show_three_phases(
     # equal classes are the control of all sizes: their shares, without sizes, are repeated for each
     equal = _shares(tried_draws["equal"], SETTING)["shows_or_not_learned"]
     equal = equal.reindex(treated.index.droplevel("counts")).set_axis(treated.index)
-    # by setting, the smallest excess of a share over its bound in the three checks; negative where one of them fails
+    # by setting, the smallest excess of a share over its bound in the three checks: the share must reach
+    # `majority_share`, and exceed each control's; negative where one of them fails
     margins = pd.concat([treated - majority_share, treated - equal, treated - wide], axis=1).min(axis=1)
     (setting,) = judged_draws["treated"].groupby(SETTING_OF_SIZES).groups  # all judged draws have one setting
     yield Facts(

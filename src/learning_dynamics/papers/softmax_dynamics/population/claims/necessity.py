@@ -1,4 +1,15 @@
-"""That skewed classes and a bottleneck are necessary for compression, under gradient flow and under descent."""
+"""That skewed classes and a bottleneck are necessary for compression, under gradient flow and under descent.
+
+Compression is a fall of the effective rank while the rarest classes are learned, or later. The rank is RankMe of the
+features: the exponential of the entropy of the eigenvalues of their covariance about the mean. Its population is all
+examples (inputs), or the means of classes, each counted once. A fall counts after as large a rise, both since the
+trough, where the rank is lowest until the first class is learned. The rarest classes begin to be learned just before
+the first of them passes the probability `lower`, and are learned when all have passed `upper`, settings of the runs'
+metrics; of equal classes all are rarest. V is the number of classes, d the dimension of the features.
+
+Regions have one row of features a class (`population.class_flows`), grids one an example (`phases.flow_grid`). Rivals
+are other data: draws with the condition that the claim says is necessary, which fall.
+"""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -24,16 +35,17 @@ from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, Populati
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table
 
-# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
-# - population: what the rank is over: all examples, or the means of classes
-# - within: when a fall counts: while the rarest classes are learned (fall_rare), or from when they begin to be
-#   learned to the end (fall_since_rare)
-# - threshold: least fall of the effective rank that counts; far above the integrator's error and below the changes
-#   that a figure would show
-# - small_scale: largest initialisation scale of starts that are judged
-# - premise_share: least share of draws that fall with skew and a bottleneck, the premise: one start in five; of descent
-#   the least that shows three phases; chosen, `vary` in the configuration tries others
-# - exceptions: largest share of draws that may fall where the claim says that none does; chosen: one in twenty
+# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml; the claims under flow are
+# `skew_is_necessary` and `bottleneck_is_necessary`:
+# - population, of those under flow: what the rank is over: all examples, or the means of classes
+# - within, of those under flow: when a fall counts: while the rarest classes are learned (fall_rare), or from when they
+#   begin to be learned to the end (fall_since_rare)
+# - small_scale, of those under flow: largest initialisation scale of starts that are judged
+# - threshold, of all: least fall of the effective rank that counts; far above the integrator's error and below the
+#   changes that a figure would show
+# - premise_share, of all: least share of draws that fall with skew and a bottleneck, the premise: one start in five; of
+#   descent the least that shows three phases; chosen, `vary` in the configuration tries others
+# - exceptions, of all: largest share of draws that may fall where the claim says that none does; chosen: one in twenty
 
 Compression = Literal["fall_rare", "fall_since_rare"]  # while the rarest classes are learned, or from then to the end
 ONE_RARE = "33, 33, 33 and 1 examples, a row of features for each"
@@ -53,7 +65,10 @@ def _grid_falls(grid: Grid, population: Population, within: Quantity, threshold:
 
 
 def _rarely_falls(name: str, falls: np.ndarray, exceptions: float, *, rivals: dict[str, np.ndarray]) -> Check:
-    """Check that few draws fall; each rival has draws with the condition that the claim says is necessary."""
+    """Check that few draws fall; each rival has draws with the condition that the claim says is necessary.
+
+    nan, of a flow that failed, counts against the claim, as if the rank fell.
+    """
     return share_of_draws(
         name,
         falls,
@@ -66,7 +81,7 @@ def _rarely_falls(name: str, falls: np.ndarray, exceptions: float, *, rivals: di
 def _skewed_small_starts(
     table: Table, population: Population, within: Quantity, threshold: float, small_scale: float
 ) -> pd.DataFrame:
-    """Return by how much the rank of skewed classes falls in a window, from small starts, a row a draw."""
+    """Return by how much the rank of skewed classes falls in a window, from small starts, a row for each draw."""
     rows = small_starts(table, population, within, threshold=threshold, small_scale=small_scale)
     return rows[rows["skewed"]]
 
@@ -99,14 +114,14 @@ def skew_is_necessary(
     """Under gradient flow skewed classes are necessary for compression: from small starts the effective rank of four
     equal classes does not fall once they begin to be learned.
 
-    The rank is the paper's, over all inputs; a fall counts from {threshold:g} on. The claim assumes that the rank falls
-    with skew and a bottleneck. It does where one class is frequent and the others are rare, in {one_frequent:.0%} of
-    the draws at sizes from {mildest} to {skewest}, and at 33 : 33 : 33 : 1 in {with_both:.0%}, from when the rare
-    classes begin to be learned. At sizes in powers of a ratio it does not ({over_inputs:.1%} of the draws fall while
-    the rarest class is learned); over the means of classes it does ({over_classes:.0%}). With equal classes
-    {value:.2%} of {draws} draws fall. Starts of scales above {small_scale:g} are left out; {large:.1%} of them fall.
-    Draws cannot show that something never happens: the check is that few do. Gradient descent is another claim,
-    `skew_is_necessary_under_descent`.
+    The rank is the paper's, RankMe over all inputs; a fall counts from {threshold:g} on. The claim assumes that the
+    rank falls with skew and a bottleneck. It does where one class is frequent and the others are rare, in
+    {one_frequent:.0%} of the draws at sizes from {mildest} to {skewest}, and at 33 : 33 : 33 : 1 in {with_both:.0%},
+    from when the rare classes begin to be learned. At sizes in powers of a ratio it does not ({over_inputs:.1%} of the
+    draws fall while the rarest class is learned); over the means of classes it does ({over_classes:.0%}). With equal
+    classes {value:.2%} of {draws} draws fall. Starts of scales above {small_scale:g} are left out; {large:.1%} of the
+    draws from these fall. Draws cannot show that something never happens: the check is that few do. Gradient descent is
+    another claim, `skew_is_necessary_under_descent`.
     """
     rows = fall_rows(region, within, population, threshold)
     equal = rows[~rows["skewed"]]
@@ -114,6 +129,7 @@ def skew_is_necessary(
     with_both = _grid_falls(Grid(narrow, skewed=True), population, within, threshold)
     frequent_rows = narrowest(_skewed_small_starts(one_frequent, population, within, threshold, small_scale))
     with_one_frequent = _region_falls(frequent_rows)
+    # the phrase of a rival of both checks, which is refused if one of them does not hold
     skewed_instead = "skewed classes with a bottleneck instead"
     yield _rarely_falls(
         "share of draws of equal classes whose rank falls from when they begin to be learned",
@@ -143,7 +159,7 @@ def skew_is_necessary(
         with_both=share_true(with_both),
         over_inputs=share_at_powers("examples"),
         over_classes=share_at_powers("classes"),
-        large=equal[~is_small]["fallen"].mean(),
+        large=equal[~is_small]["fallen"].mean(),  # a flow that failed, nan, does not fall
     )
 
 
@@ -161,22 +177,25 @@ def skew_is_necessary_under_descent(
     """Under gradient descent skewed classes are necessary for the three phases: at no learning rate does the effective
     rank of four equal classes fall, rise, and fall again while they are learned.
 
-    The rank is the paper's, over all inputs; a fall or a rise counts from {threshold:g} on. The paper states no
+    The rank is the paper's, RankMe over all inputs; a fall or a rise counts from {threshold:g} on. The paper states no
     learning rate. The claim assumes that the phases show with skew and a bottleneck. They do at the setting of
     `three_phases_exist`, in {with_both:.0%} of the draws that have learned their examples. Each of {rates} rates is
     judged; of equal classes a draw that explodes, or has not learned, shows no phases. At the largest rate,
     {largest_rate:g}, {value:.1%} of the draws show them: {of_learned:.0%} of the {learned:.0%} that have learned. At
     smaller rates at most {at_smaller_rates:.1%} do, at the smallest, {smallest_rate:g}, {at_smallest_rate:.1%}. Under
-    gradient flow skew is necessary (`skew_is_necessary`).
+    gradient flow skew is necessary (`skew_is_necessary`). A draw has learned if each example's own class ends with a
+    probability above one half.
     """
     # equal classes are repeated under the name of each of the skewed sizes
     equal = draws_by_case(descents, threshold)["equal"].drop_duplicates(["scale", "learning_rate", "seed"])
-    # the share is of all draws: the few that learn at the edge of stability are not typical
+    # The share is of all draws: the few that learn at the edge of stability are not typical. nan, of a draw that has
+    # not learned, is here no phases, in favour of the claim.
     shows_by_rate = equal["shows"].fillna(0.0).groupby(equal["learning_rate"])  # ascending
     # equal seeds are equal starts, whatever the run: those with which the setting was chosen are left out
     of_best = draws_by_case(best[~best["seed"].isin(descents["seed"].unique())], threshold)["treated"]
     with_both = of_best["shows"].dropna().to_numpy()
-    # the largest rate first, so that it is the headline
+    # The largest rate first, so that it is the headline. The rival gives every rate the draws with skew and a
+    # bottleneck.
     for rate, shows in reversed(list(shows_by_rate)):
         yield share_of_draws(
             f"share of draws of equal classes with warm-up, growth and compression, at a learning rate of {rate:g}",
@@ -225,21 +244,22 @@ def bottleneck_is_necessary(
     """Under gradient flow a bottleneck is necessary for compression: from small starts, with as many dimensions as
     there are classes or one less, the effective rank does not fall once the rare classes begin to be learned.
 
-    The rank is the paper's, over all inputs; a fall counts from {threshold:g} on. Starts up to scale {small_scale:g}
-    are judged. The claim assumes that the rank falls with skew and a bottleneck. It does where one class is frequent
-    and the others are all rare, in {with_both:.0%} of the draws in two dimensions. But there it falls without a
-    bottleneck as well: in {value:.0%} of the draws in four dimensions, and in {in_three:.0%} in three. If only falls
-    while the rare classes are learned count, it falls in {meanwhile:.0%} in two dimensions, {meanwhile_in_three:.0%} in
-    three and {meanwhile_in_four:.0%} in four. The paper's control has three dimensions for four classes, fewer than
-    there are classes (errata 7): three and four are judged. At 33 : 33 : 33 : 1 {same_sizes:.1%} fall in three
-    dimensions ({with_one_rare:.0%} in two), and {powers:.1%} at sizes in powers of a ratio in three and four. Over the
-    means of classes (`population`) a bottleneck is not necessary at sizes in powers of a ratio either: {fallen:.0%} of
-    the draws without one fall while the rarest class is learned. How much skew a fall over class means needs depends on
-    the scale. With {dimensions:g} dimensions and starts of scale {smallest_scale:g} most draws fall if the largest
-    class is {least_ratio:.0f} times the smallest ({share_at_least_ratio:.0%}; with two dimensions
-    {share_in_two_dimensions:.0%}): the other directions are not used in time. From a scale of {largest_scale:g} the
-    least ratio tried at which most draws fall is {least_ratio_at_largest_scale:.0f} : 1. Skew alone, if large enough
-    for the start, makes the rank of the class means fall.
+    The rank is the paper's, RankMe over all inputs; a fall counts from {threshold:g} on. Starts up to scale
+    {small_scale:g} are judged. The claim assumes that the rank falls with skew and a bottleneck. It does where one
+    class is frequent and the others are all rare, in {with_both:.0%} of the draws in two dimensions. But there it falls
+    without a bottleneck as well: in {value:.0%} of the draws in four dimensions, and in {in_three:.0%} in three. If
+    only falls while the rare classes are learned count, it falls in {meanwhile:.0%} in two dimensions,
+    {meanwhile_in_three:.0%} in three and {meanwhile_in_four:.0%} in four. The paper's control has three dimensions for
+    four classes, fewer than there are classes (errata 7). Three and four dimensions are therefore both judged. At 33 :
+    33 : 33 : 1 {same_sizes:.1%} of the draws fall in three dimensions ({with_one_rare:.0%} in two), and at sizes in
+    powers of a ratio {powers:.1%} fall in three and four together. Over the means of classes (`population`) a
+    bottleneck is not necessary at sizes in powers of a ratio either: {fallen:.0%} of the draws without one fall while
+    the rarest class is learned. How much skew a fall over class means needs depends on the scale. With {dimensions:g}
+    dimensions and starts of scale {smallest_scale:g} most draws fall if the largest class is {least_ratio:.0f} times
+    the smallest ({share_at_least_ratio:.0%}; with two dimensions {share_in_two_dimensions:.0%}), because the other
+    directions are not used in time. From a scale of {largest_scale:g} the least ratio tried at which most draws fall is
+    {least_ratio_at_largest_scale:.0f} : 1. Skew alone, if large enough for the start, makes the rank of the class means
+    fall.
     """
 
     def skewed_rows(over: Population, window: Quantity) -> pd.DataFrame:
@@ -257,36 +277,39 @@ def bottleneck_is_necessary(
     # sizes with one rare class, in two dimensions and in three
     with_one_rare = _grid_falls(Grid(narrow, skewed=True), population, within, threshold)
     same_sizes = _grid_falls(Grid(wide, skewed=True), population, within, threshold)
-    # sizes in powers of a ratio, in three dimensions and in four, without the bottleneck of two
+    # sizes in powers of a ratio, in all regions together: three dimensions and four, without the bottleneck of two
     rows = skewed_rows(population, within)
     powers = _region_falls(rows[rows["dimension"] > rows["dimension"].min()])
-    two_dimensions = "a bottleneck of two dimensions"
+    # the phrase of a rival of all four checks, which gives them draws in two dimensions: with one frequent class, and
+    # the last check those with one rare class
+    narrow_instead = "a bottleneck of two dimensions"
     yield _rarely_falls(
         "share of draws in four dimensions, with one frequent class and rare others, that fall from when the rare "
         "ones begin to be learned",
         falls_in[4],
         exceptions,
-        rivals={two_dimensions: with_both},
+        rivals={narrow_instead: with_both},
     )
     yield _rarely_falls(
         "share of draws in three dimensions, with one frequent class and rare others, that fall",
         falls_in[3],
         exceptions,
-        rivals={two_dimensions: with_both},
+        rivals={narrow_instead: with_both},
     )
     yield _rarely_falls(
         "share of draws without a bottleneck that fall, at sizes in powers of a ratio",
         powers,
         exceptions,
-        rivals={two_dimensions: with_both},
+        rivals={narrow_instead: with_both},
     )
     yield _rarely_falls(
         "share of draws without a bottleneck that fall, with one rare class",
         same_sizes,
         exceptions,
-        rivals={two_dimensions: with_one_rare},
+        rivals={narrow_instead: with_one_rare},
     )
     yield can_fall(WITH_BOTH, with_both, premise_share)
+    # numbers of the text: the rank over class means, at sizes in powers of a ratio; a flow that failed has not fallen
     over_classes = skewed_rows("classes", FALL_RARE)
     fewest_dimensions, most_dimensions = over_classes["dimension"].min(), over_classes["dimension"].max()
     shares = over_classes.groupby(["scale", "dimension", "ratio"])["fallen"].mean()

@@ -1,4 +1,11 @@
-"""That the three phases emerge, over all inputs and over the means of classes."""
+"""That the three phases emerge, over all inputs and over the means of classes.
+
+The three phases are a fall of the effective rank to its trough, the lowest value until the first class is learned, then
+a rise, and a fall while the rarest classes are learned. The rank is of the features, by default RankMe: the exponential
+of the entropy of the eigenvalues of their covariance about the mean. Its population is all examples (inputs), or the
+means of classes, each counted once. V is the number of classes, d the dimension of the features. Cases are skewed
+classes in two dimensions (treated), equal classes (equal) and three dimensions (wide).
+"""
 
 import numpy as np
 import pandas as pd
@@ -22,14 +29,16 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, select
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
-# - measure: which effective rank is judged, by its name in `spectra.RANKS`
-# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far above the
-#   integrator's error and below the changes that a figure would show
-# - emerging_share: least share of draws that show the phases if they "can emerge": one start in five, so that somebody
-#   who tries a handful sees them; chosen, `vary` in the configuration tries others
-# - majority_share: least share of draws that makes "most"
+# - threshold, of both: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far
+#   above the integrator's error and below the changes that a figure would show
+# - emerging_share, of `three_phases_exist`: least share of draws that show the phases if they "can emerge": one start
+#   in five, so that somebody who tries a handful sees them; chosen, `vary` in the configuration tries others
+# - measure, of `three_phases_over_classes`: which effective rank is judged: RankMe about the mean (rankme_centred, the
+#   paper's) or about zero (rankme), or Roy and Vetterli's of singular values (effective_rank)
+# - majority_share, of `three_phases_over_classes`: least share of draws that makes "most"
 
-# columns that tell the settings of full-batch descent apart, class sizes among them; `cases.SETTING` is of any batch
+# columns that tell the settings of full-batch descent apart, class sizes among them; `cases.SETTING` also has the batch
+# and the number of steps, and not the sizes
 SETTING = ["counts", "scale", "learning_rate"]
 
 
@@ -47,19 +56,20 @@ def three_phases_exist(
     """Under cross-entropy and gradient descent three phases can emerge with skewed classes and a bottleneck: the
     effective rank falls, rises, and falls again while the rare classes are learned.
 
-    The rank is the paper's own, over all inputs; a fall or a rise counts from {threshold:g} on. Neither learning rate
-    nor sizes are stated. "Can emerge" is read as: in some setting somebody who tries a handful of starts sees the
+    The rank is the paper's own, RankMe over all inputs; a fall or a rise counts from {threshold:g} on. Neither learning
+    rate nor sizes are stated. "Can emerge" is read as: in some setting somebody who tries a handful of starts sees the
     phases, less often with equal classes, and less often in three dimensions. {settings} settings of sizes, scale and
     learning rate were tried. One is judged, on other draws: {setting}. By how far its share of draws with the phases
-    exceeds those of both controls it is number {place}. There {value:.0%} of all draws show the phases. Of the draws
-    that have learned their examples, and have not exploded on the way, {learned:.0%} show them, with equal classes
-    {equal:.0%}, in three dimensions {wide:.0%}. These sizes need large steps: at the smallest learning rate,
-    {slow_rate:g}, which follows the flow, none of those tried shows the phases in more than {slow:.1%}, and under
-    gradient flow no sizes in powers of a ratio do in more than {flow:.0%}. The fall is an overshoot: the rank ends
-    below its highest by {threshold:g} or more in only {lasting:.0%} of the draws that show the phases. At 64 : 16 : 4 :
-    1 they show in at most {skewest:.1%} of draws, whatever the rate and scale. Where one class is frequent and the
-    others are rare, or one is rare, gradient flow shows the phases as well (`three_phases_under_flow`). Over the means
-    of classes it shows them at sizes in powers of a ratio (`three_phases_over_classes`).
+    exceeds those of both controls, equal classes and three dimensions, it is number {place} of all. There {value:.0%}
+    of all draws show the phases. Of the draws that have learned their examples, and have not exploded on the way,
+    {learned:.0%} show them, with equal classes {equal:.0%}, in three dimensions {wide:.0%}. These sizes need large
+    steps: at the smallest learning rate, {slow_rate:g}, which follows the flow, no setting shows the phases in more
+    than {slow:.1%}, and under gradient flow no sizes in powers of a ratio do in more than {flow:.0%}. The fall is an
+    overshoot: the rank ends below its highest by {threshold:g} or more in only {lasting:.0%} of the draws that show the
+    phases. At 64 : 16 : 4 : 1 they show in at most {skewest:.1%} of draws, whatever the rate and scale. Where one class
+    is frequent and the others are rare, or one is rare, gradient flow shows the phases as well
+    (`three_phases_under_flow`). Over the means of classes it shows them at sizes in powers of a ratio
+    (`three_phases_over_classes`).
     """
     # equal seeds are equal starts, whatever the run
     chose_the_setting = best["seed"].isin(descents["seed"].unique())
@@ -67,26 +77,31 @@ def three_phases_exist(
     judged_draws = draws_by_case(best[~chose_the_setting], threshold)
     # 1 where a draw shows the phases, 0 where it does not, nan where it has not learned
     shows = {case: draws["shows"].to_numpy() for case, draws in judged_draws.items()}
-    # of the draws that have learned: others show no phase of learning
+    # Of the draws that have learned: others show no phase of learning. The headline counts those, nan, against the
+    # claim, the differences leave them out.
     shows_if_learned = {case: flags[~np.isnan(flags)] for case, flags in shows.items()}
 
     def excess(case: str, other_case: str) -> Estimate:
-        """Return by how much more often a case shows the phases than another, of the draws that have learned."""
+        """Return by how much more often a case shows the phases than another, of the draws that have learned.
+
+        Starts of different cases are independent.
+        """
         first, second = shows_if_learned[case], shows_if_learned[other_case]
         if not (first.size and second.size):
             # nothing is known of the difference but that it is one of shares, from -1 to 1
-            return Estimate(np.nan, -1.0, 1.0, 0, "no draw has learned")
+            return Estimate(value=np.nan, lower=-1.0, upper=1.0, draws=0, how="no draw has learned")
         return share_difference(first == 1, second == 1)
 
-    # each rival exchanges the roles of skewed classes in two dimensions and of a control, in all three checks
-    equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
+    # Phrases of rivals. Each exchanges the roles of skewed classes in two dimensions and of a control, in all three
+    # checks: it is other data, and is refused if one of them does not hold.
+    equal_instead, wide_instead = "equal classes instead of skewed ones", "three dimensions instead of two"
     yield share_of_draws(
         "share of draws with warm-up, growth and compression, in this order",
         shows["treated"],
         at_least=emerging_share,
         because=f"{one_in(emerging_share)} starts",
         excluded=excluded,
-        rivals={equal_classes: {"holds": shows["equal"]}, three_dimensions: {"holds": shows["wide"]}},
+        rivals={equal_instead: {"holds": shows["equal"]}, wide_instead: {"holds": shows["wide"]}},
     )
     yield at_least(
         "share of draws that show the phases, minus that with equal classes",
@@ -94,8 +109,8 @@ def three_phases_exist(
         0.0,
         because="what emerges from skew is rarer without it",
         rivals={
-            equal_classes: {"estimate": excess("equal", "treated")},
-            three_dimensions: {"estimate": excess("wide", "equal")},
+            equal_instead: {"estimate": excess("equal", "treated")},
+            wide_instead: {"estimate": excess("wide", "equal")},
         },
     )
     yield at_least(
@@ -104,8 +119,8 @@ def three_phases_exist(
         0.0,
         because="what emerges from a bottleneck is rarer without it",
         rivals={
-            equal_classes: {"estimate": excess("equal", "wide")},
-            three_dimensions: {"estimate": excess("wide", "treated")},
+            equal_instead: {"estimate": excess("equal", "wide")},
+            wide_instead: {"estimate": excess("wide", "treated")},
         },
     )
     # all settings that were tried
@@ -175,7 +190,7 @@ def _mean_or_nan(flags: np.ndarray) -> float:
 
 
 def _share_by_setting(draws: pd.DataFrame) -> pd.Series:
-    """Return the share of all draws that show the phases, by setting; those that have not learned show none."""
+    """Return the share of all draws that show the phases, by setting; those that have not learned, nan, show none."""
     return (draws["shows"] == 1).groupby([draws[name] for name in SETTING]).mean()
 
 
@@ -193,12 +208,14 @@ def three_phases_over_classes(
     """At class sizes 64, 16, 4 and 1, in two dimensions and from starts of scale $10^{-3}$, RankMe of the means of
     classes falls, rises, and falls again while the rare classes are learned.
 
-    A draw counts if it shows all three in this order, each of {threshold:g} or more. {value:.0%} of the draws show them
-    at scale {smallest_scale:g}, {share_at_largest_scale:.0%} at scale {largest_scale:g}. Over all examples, of which
-    the rarest class has one in 85, {over_examples:.0%} do. The setting is one of a region. With sizes in powers of a
-    ratio, one row a class and starts of scale {smallest_scale:g}, most draws show the phases if the largest class has
-    {least_ratio:.0f} times as many examples as the smallest, or more. At a ratio of {ratio_below:.0f} to 1
-    {share_below:.0%} of the draws do. Far smaller starts need a larger skew (errata 6).
+    RankMe is the exponential of the entropy of the eigenvalues of a covariance, here of the classes' mean features. A
+    draw counts if it shows a fall, a rise and a fall in this order, each of {threshold:g} or more. {value:.0%} of the
+    draws show them at scale {smallest_scale:g}, {share_at_largest_scale:.0%} at scale {largest_scale:g}. Over all
+    examples, of which the rarest class has one in 85, {over_examples:.0%} do at scale {smallest_scale:g}. The setting
+    is one of a region. With sizes in powers of a ratio, one row a class and starts of scale {smallest_scale:g}, most
+    draws show the phases if the largest class has {least_ratio:.0f} times as many examples as the smallest, or more. At
+    a ratio of {ratio_below:.0f} to 1 {share_below:.0%} of the draws do. Far smaller starts need a larger skew (errata
+    6).
     """
     draws = Grid(grid)
     scale, init = draws.scale, draws.members["init"].to_numpy()  # shape (draws,)
@@ -207,7 +224,8 @@ def three_phases_over_classes(
     over_classes = draws.number(PHASES, measure=MEASURES["classes"][measure], threshold=threshold)
 
     def show_phases(name: str, judged: np.ndarray) -> Check:
-        """Check that most of the draws that a mask selects show the phases."""
+        """Check that most of the draws that the mask `judged` selects show the phases."""
+        # other data of the same draws; it alters all checks of this claim
         rivals = {"the rank over all examples": over_examples[judged]}
         return most_draws(name, over_classes[judged], majority_share=majority_share, rivals=rivals)
 

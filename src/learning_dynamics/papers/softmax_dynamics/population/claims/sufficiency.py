@@ -1,4 +1,13 @@
-"""That skewed classes and a bottleneck suffice for compression, and over which population of features."""
+"""That skewed classes and a bottleneck suffice for compression, and over which population of features.
+
+Compression is a fall of the effective rank, after a rise, while the rarest classes are learned. The rank is RankMe of
+the features: the exponential of the entropy of the eigenvalues of their covariance about the mean. Its population is
+all examples (inputs), or the means of classes, each counted once. A row c of the features f stands for class c of n_c
+examples, and w_c is its column of the classifier W; f_c w_c is its margin m_c. V is the number of classes, d the
+dimension of the features.
+
+Every check takes `rivals` besides its own parameters (`judging.takes_rivals`).
+"""
 
 import numpy as np
 import pandas as pd
@@ -18,9 +27,10 @@ from learning_dynamics.tidy import Quantity, Table, select
 # - threshold, of `skew_and_bottleneck_suffice`: least fall of the effective rank that counts; far above the
 #   integrator's error and below the changes that a figure would show
 # - threshold, of `population_decides`: least distance from the effective rank's highest value to its end that counts
-# - small_scale: largest initialisation scale of starts that are judged
-# - majority_share: least share of draws that makes "most"
-# - exceptions: largest share of draws whose rank over examples may fall; chosen: one in twenty, as in the sentence
+# - small_scale, of `skew_and_bottleneck_suffice`: largest initialisation scale of starts that are judged
+# - majority_share, of `population_decides`: least share of draws that makes "most"
+# - exceptions, of `population_decides`: largest share of draws whose rank over examples may fall; chosen: one in
+#   twenty, as in the sentence
 
 
 @claim(
@@ -34,12 +44,14 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small_sca
     and then compression: the effective rank rises, and falls while the rare classes are learned.
 
     What suffices must produce both on every draw, at every skew. Starts up to scale {small_scale:g} are judged, and a
-    fall counts from {threshold:g} on. The rank over all inputs falls after a rise in {examples:.1%} of the draws. Over
-    the means of classes it falls in {classes:.0%}; where the largest class is {mildest_ratio:.0f} times the smallest,
-    in {share_at_mildest:.1%} (errata 6). Over class means, from starts up to scale {tiny_scale:g}, every draw falls at
-    all ratios tried from {least_ratio:.0f} : 1 on, and not every draw at the next smaller one.
+    fall counts from {threshold:g} on, after as large a rise. The rank, RankMe over all inputs, falls so in
+    {examples:.1%} of the draws. Over the means of classes it falls in {classes:.0%}; where the largest class is
+    {mildest_ratio:.0f} times the smallest, in {share_at_mildest:.1%} (errata 6). Over class means, from starts up to
+    scale {tiny_scale:g}, every draw falls at all ratios tried from {least_ratio:.0f} : 1 on, and not every draw at the
+    next smaller one.
     """
-    # how far the rank falls while the rarest classes are learned: a row for each draw
+    # How far the rank falls while the rarest classes are learned: a row for each draw. The check leaves a draw of nan,
+    # of a flow that failed, undecided; for the facts it has not fallen.
     over_examples = narrowest(small_starts(region, "examples", FALL_RARE, threshold=threshold, small_scale=small_scale))
     over_classes = narrowest(small_starts(region, "classes", FALL_RARE, threshold=threshold, small_scale=small_scale))
     for population, rows in (("examples", over_examples), ("classes", over_classes)):
@@ -48,6 +60,7 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small_sca
             rows[rows["skewed"]]["value"],
             at_least=threshold,
             because="what counts as a fall; what suffices does so always",
+            # other data: the falls of draws that lack skew
             rivals={"equal classes instead of skewed ones": {"values": rows[~rows["skewed"]]["value"]}},
         )
     skewed_over_examples = over_examples[over_examples["skewed"]]
@@ -86,17 +99,19 @@ def population_decides(region: Table, *, threshold: Positive, majority_share: Fr
     rare classes outweigh the frequent ones in the end, and the rank falls in most draws. Counted by examples they do
     not, and it falls in at most one draw in twenty.
 
-    The flow conserves $n |f|^2 - |w|^2$ of a class that has a direction to itself, so that $|f|^2 = m/\sqrt n$ with the
-    margin $m = |f||w|$. With the margin of each class divided out, the measured slope of $|f|^2$ in $n$ is {value:.3f}
-    on logarithmic axes. It differs from the law's $-1/2$ by more than the error of the mean, as classes share
-    directions; "about" allows a tenth of it. Over classes the eigenvalue of the rare classes' direction grows past that
-    of the frequent ones', so that the rank passes two and falls. Over examples every eigenvalue carries the factor $n$,
-    and the rare ones' stays the smaller. The rank ends below its highest by {threshold:g} or more in {classes:.0%} of
-    the draws over classes, and in {examples:.0%} over examples. At equal margins, with a ratio $r$ of neighbouring
-    sizes, the two eigenvalues over classes are as $r : 1$. At {largest_ratio:.0f} : 1 this predicts a rank over classes
-    of {predicted_rank:.2f}; it ends at {end:.2f}, as margins are not quite equal. Over examples it ends at
-    {end_examples:.2f}, raised by centring.
+    $f$ is the mean feature of a class and $w$ its column of the classifier, so that its margin is $m = f w$. The flow
+    conserves $n |f|^2 - |w|^2$ of a class that has a direction to itself. From a small start this stays small, so that
+    $|f|^2 = m/\sqrt n$ with $m = |f||w|$. With the margin of each class divided out, the measured slope of $|f|^2$ in
+    $n$ is {value:.3f} on logarithmic axes. It differs from the law's $-1/2$ by more than the error of the mean, because
+    classes share directions; "about" allows a tenth of it. Over classes the eigenvalue of the rare classes' direction
+    grows past that of the frequent ones', so that the rank passes two and falls. Over examples every eigenvalue carries
+    the factor $n$, and the rare ones' stays the smaller. The rank, RankMe, ends below its highest by {threshold:g} or
+    more in {classes:.0%} of the draws over classes, and in {examples:.0%} over examples. At equal margins, with a ratio
+    $r$ of neighbouring sizes, the two eigenvalues over classes are as $r : 1$. At {largest_ratio:.0f} : 1 this predicts
+    a rank over classes of {predicted_rank:.2f}; it ends at {end:.2f}, because margins are not quite equal. Over
+    examples it ends at {end_examples:.2f}, raised by centring.
     """
+    # draws are those in two dimensions of the smallest scale, of all skewed sizes together
     rows = narrowest(region[(region["scale"] == region["scale"].min()) & region["skewed"]])
 
     def by_draw(quantity: Quantity, population: Population) -> pd.Series:
@@ -115,13 +130,14 @@ def population_decides(region: Table, *, threshold: Positive, majority_share: Fr
         tolerance=0.05,
         resolution=0.25,  # half the distance to the rivals
         because="interval of the mean, and a tenth of the slope for 'about': classes share directions",
+        # other slopes; the rivals of the next two checks are other data
         rivals={
             "lengths that do not depend on the size": 0.0,
             "squared lengths of one over the size": -1.0,
         },
         scaled=False,  # the sentence says "about": no smallest error that would be refused is sought
     )
-    exchanged = "the populations exchanged"
+    exchanged = "the populations exchanged"  # the phrase of a rival
     yield most_draws(
         "share of draws whose rank over classes ends below its highest by the threshold",
         ends_below("classes"),
