@@ -1,4 +1,13 @@
-"""Primacy bias, selection bias, and the alignment of the two spaces (section 3.3)."""
+"""Primacy bias, selection bias, and the alignment of the two spaces (section 3.3).
+
+Symbols are the appendix's: features f, a row for each example, and a classifier W, in d dimensions with V classes. A is
+the predictions minus the one-hot labels (eq. 12); at uniform predictions it is 1/V minus the labels. u_1i and v_2i are
+left singular vectors of f and right ones of W, and g_i = u_1i^T A v_2i is the factor of the singular value sigma_i in
+its rate (eqs. 17 to 20). Rates are per unit of flow time, in which the learning rate eta is one. A class is learned
+when the mean probability of its own class over its examples passes one half.
+
+Every check takes `rivals` besides its own parameters (`judging.takes_rivals`).
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -26,18 +35,15 @@ from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
-# Symbols are the appendix's: features f, a row for each example, classifier W, d dimensions, V classes; A is the
-# predictions less the one-hot labels (eq. 12), g_i the factor of a singular value sigma_i in its rate (eq. 20).
-#
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
 # - chance_share, of `primacy_bias`: share of pairs in order if the order of learning did not depend on class sizes
 # - chance_share, of `selection_bias`: share of the loss, and of starts, in which the larger singular value would grow
 #   or change faster if a coin decided
-# - small_scale: largest initialisation scale of starts that are judged: predictions are near uniform up to it, and
-#   (`alignment`) the conserved difference of the factors, f^T f - W W^T, is small
-# - cosine: least |cos| between the leading eigenvectors of features and weights that counts as aligned; chosen, `vary`
-#   in the configuration tries others
-# - majority_share: least share of draws that makes "most"
+# - small_scale, of `primacy_bias` and `alignment`: largest initialisation scale of starts that are judged: predictions
+#   are near uniform up to it, and (`alignment`) the conserved difference of the factors, f^T f - W W^T, is small
+# - cosine, of `alignment`: least |cos| between the leading eigenvectors of features and weights that counts as aligned;
+#   chosen, `vary` in the configuration tries others
+# - majority_share, of `alignment`: least share of draws that makes "most"
 
 
 @claim(
@@ -49,17 +55,20 @@ from learning_dynamics.tidy import Table, select, settings_of
 def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) -> Claim:
     """From small starts the more frequent of two classes is learned earlier, on average more often than not.
 
-    A class is learned when the mean probability of its own class over its examples passes one half for good. The more
-    frequent class comes first in {value:.1%} of the pairs of classes of different size. In {first:.0%} of the draws the
-    most frequent class is learned before all others, and in {ordered:.0%} all pairs are in order. Starts of scales
-    above {small_scale:g} are left out, since predictions are not uniform there: {large:.0%} of their pairs are in
+    A class is learned when the mean probability of its own class over its examples passes one half for good. Of each
+    draw's pairs of classes of different size the share is measured in which the more frequent class comes first: it is
+    {value:.1%} on average, where an order that does not depend on the sizes gives one half. In {first:.0%} of the draws
+    the most frequent class is learned before all others, and in {ordered:.0%} all pairs are in order. Starts of scales
+    above {small_scale:g} are left out, because predictions are not uniform there: {large:.0%} of their pairs are in
     order.
     """
     skewed = Grid(grid, skewed=True)
     starts = SmallStarts(skewed.scale, small_scale)
     times, sizes = skewed.learning_times(), skewed.class_sizes  # shape (draws, classes), the largest class first
-    in_order = pairs_in_order(times, sizes)  # the share of each draw's pairs, shape (draws,)
-    # by rival, the sizes in whose order classes are learned
+    # the share of each draw's pairs, shape (draws,); nan where the flow failed, which leaves the mean undecided
+    in_order = pairs_in_order(times, sizes)
+    # By rival, the sizes in whose order classes are learned. A rival alters all checks of this claim, and is refused if
+    # one of them does not hold.
     other_sizes = {
         "rare classes first": sizes[:, ::-1],
         "each class has the size of the next one": np.roll(sizes, -1, axis=1),
@@ -92,15 +101,16 @@ def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) 
     larger_starts = in_order[~starts.judged]
     yield Facts(
         small_scale=small_scale,
-        first=np.mean(most_frequent_first[starts.judged]),
+        first=np.mean(most_frequent_first[starts.judged]),  # in a flow that failed, nan, it is not the first
         ordered=share_true(in_order[starts.judged]),  # all pairs: their share is one
         large=larger_starts.mean() if larger_starts.size else np.nan,
     )
 
 
-# a coin gives the larger value half of the loss and half of the starts
+# printed as the reason of the bound `chance_share`: a coin gives the larger value half of the loss and of the starts
 CHANCE = "more often than not"
-# orders of the rates in the singular value, |d sigma / dt| = |g| sigma^order; by eq. 20 it is one
+# rivals of `selection_bias`: orders of the rates in the singular value, |d sigma / dt| = |g| sigma^order; by eq. 20 it
+# is one
 OTHER_ORDERS = {"rates that do not depend on the singular value": 0.0, "rates like its square": 2.0}
 
 
@@ -115,18 +125,20 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
     r"""Dominant directions are more likely to take in new information, as changes are proportional to singular values:
     from small starts, on average, most of the loss's fall comes while the larger of two singular values grows faster.
 
-    New information is measured by the fall of the loss until the last class is learned: {value:.0%} of it comes while
-    the larger singular value grows faster, {lost_while_relatively_faster:.0%} while its relative rate is larger. This
-    is a tendency of the whole, not of each moment. While some draws still learn, the share of all draws in which the
-    larger one grows faster is between {highest:.0%} (time {when_highest:.3g}) and {lowest:.0%} (time
-    {when_lowest:.3g}). Equation 20, from which the sentence is derived, is about the sizes of the rates, and each
-    singular value has a factor of its own in it (errata 5), so that draws must be counted. At {faster:.1%} of the
-    random starts the larger one changes faster, growing or shrinking; of those it shrinks in {shrinking:.0%}. The rates
-    $|g_i| \sigma_i$ predict {expected:.1%} if $|g_1|$, $|g_2|$ and the pair of singular values do not depend on one
-    another, which is tested: each of the three is taken from any start of the same scale. Rates that do not depend on
-    $\sigma_i$ would give {constant:.1%}, rates like its square {square:.1%}. With their signs, the larger one's rate
-    exceeds the smaller one's at {gains_more:.1%} of the random starts: small random starts have rates of either sign
-    equally often.
+    $\sigma_1 \geq \sigma_2$ are the singular values of the features. New information is measured by the fall of the
+    loss until the last class is learned: {value:.0%} of it comes while the larger singular value grows faster,
+    {lost_while_relatively_faster:.0%} while its relative rate, $\dot\sigma_i / \sigma_i$, is larger. This is a tendency
+    of the whole, not of each moment. While some draws still learn, the share of all draws in which the larger one grows
+    faster is between {highest:.0%} (time {when_highest:.3g}) and {lowest:.0%} (time {when_lowest:.3g}). The sentence is
+    derived from equation 20, $|\dot\sigma_i| = |g_i| \sigma_i$ with $g_i = u_{1i}^T A v_{2i}$: $u_{1i}$ and $v_{2i}$
+    are singular vectors of $f$ and $W$, $A$ is the predictions minus the labels. It is about the sizes of the rates,
+    and each singular value has a factor $g_i$ of its own in it (errata 5), so that draws must be counted. At
+    {faster:.1%} of the random starts the larger one changes faster, growing or shrinking; of those it shrinks in
+    {shrinking:.0%}. The rates $|g_i| \sigma_i$ predict {expected:.1%} if $|g_1|$, $|g_2|$ and the pair of singular
+    values do not depend on one another. To test this, the prediction takes each of the three from any start of the same
+    scale. Rates that do not depend on $\sigma_i$ would give {constant:.1%}, rates like its square {square:.1%}. With
+    their signs, the larger one's rate exceeds the smaller one's at {gains_more:.1%} of the random starts, because small
+    random starts have rates of either sign equally often.
     """
     # -- along the course: arrays of shape (draws, times)
     least_learned = _by_time(select(course, PROBABILITY).groupby(["seed", "time"])["value"].min())
@@ -139,7 +151,9 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
     # by seed and time, with columns 1 and 2; rates keep their sign
     rate, sigma = first_two(course, RATE), first_two(course, SIGMA)
 
-    # A rival is another order of the rates in the singular value: at 1 rates are compared, at 0 relative rates.
+    # A rival is another order of the rates in the singular value, which says when the larger one counts as faster: at 1
+    # rates are compared, at 0 relative rates. `takes_rivals` adds the parameter `rivals`; by `scaled` the smallest
+    # error of the order that would be refused is sought.
     @takes_rivals("order", scaled=True)
     def loss_falls_meanwhile(order: float) -> Check:
         return at_least(
@@ -157,7 +171,8 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
     rates = signed_rates.abs()
     is_faster = rates[1] > rates[2]
     larger_is_faster = share(int(is_faster.sum()), len(at_starts))
-    # no rival alters this check: those of eq. 20 alter the next one, which predicts the same share
+    # Draws of this check and the next are starts, of all scales together. No rival alters this one: the rivals' orders
+    # alter the next, which predicts the same share.
     yield at_least(
         "eq. 20: share of random starts at which the larger singular value changes faster, growing or shrinking",
         larger_is_faster,
@@ -172,7 +187,8 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
         """Return the share of starts at which |g_1| sigma_1^order exceeds |g_2| sigma_2^order, gains exchanged."""
         return _predicted_share(log_gain_ratios, log_sigma_ratios, order)
 
-    # the interval of the measured share must be narrow enough to reject the rival whose share is nearest
+    # the check has no tolerance but the interval of the measured share, which must be narrow enough to reject the rival
+    # whose share is nearest
     resolution = min(abs(predicted_share(other) - predicted_share(1.0)) for other in OTHER_ORDERS.values())
 
     @takes_rivals("order", scaled=True)
@@ -277,11 +293,12 @@ def alignment(grid: Table, *, cosine: Fraction, small_scale: Positive, majority_
     r"""From small starts the leading eigenvectors of the feature space and of the weight space align during the
     warm-up.
 
-    The leading eigenvectors of $f^T f$ and $W W^T$ are compared at the start and when the first class is learned, from
-    Gaussian starts, whose two factors are independent. They count as aligned if their $|\cos|$ is {cosine:g} or more.
-    Random directions are aligned in {random:.0%} of draws; at the starts {before:.0%} are. The flow conserves $f^T f -
-    W W^T$ while both matrices grow, so that their eigenvectors must align from small starts. Starts of scales above
-    {small_scale:g} are left out; {large:.0%} of them align.
+    The leading eigenvectors of $f^T f$ and $W W^T$, with the features $f$ and the classifier $W$, are compared at the
+    start and when the first class is learned, from Gaussian starts, whose two factors are independent. They count as
+    aligned if their $|\cos|$ is {cosine:g} or more. Independent random directions in the plane are aligned in
+    {random:.0%} of draws; at the starts {before:.0%} are. The flow conserves $f^T f - W W^T$ while both matrices grow:
+    from small starts the difference becomes small beside them, so that their eigenvectors must align. Starts of scales
+    above {small_scale:g} are left out; {large:.0%} of them align.
     """
     gaussian = Grid(grid, skewed=True, init="gaussian")
     starts = SmallStarts(
@@ -299,7 +316,7 @@ def alignment(grid: Table, *, cosine: Fraction, small_scale: Positive, majority_
         when_learned,
         starts,
         majority_share=majority_share,
-        rivals={"aligned from the start": at_start},
+        rivals={"aligned from the start": at_start},  # the same at another moment
     )
     yield Facts(
         cosine=cosine,
@@ -315,7 +332,7 @@ PerClass = Callable[[Sequence[int]], np.ndarray]  # from class sizes, largest fi
 
 
 def _singular_values(counts: Sequence[int]) -> np.ndarray:
-    """Return the singular values of A at uniform predictions."""
+    """Return the singular values of A at uniform predictions, largest first."""
     return np.linalg.svd(theory.uniform_gain(counts), compute_uv=False)
 
 
@@ -354,8 +371,9 @@ def _all_at_once(counts: Sequence[int]) -> np.ndarray:
     return np.full(len(counts), theory.times_one_by_one(counts)[0])
 
 
-# Rivals of `theory.pair_times`: when each class is learned, in units of log(1 / scale). The second, the third and the
-# last agree with the rule on the first pair: the check of the third class refuses them.
+# Rivals of `theory.pair_times`: when each class is learned, in units of log(1 / scale). Each alters the checks of all
+# three classes, and is refused if one of them fails or is undecided. The second, the third and the last agree with the
+# rule on the first pair: the check of the third class refuses them.
 OTHER_TIMES: dict[str, PerClass] = {
     "a class for each singular value of A at the start": theory.times_one_by_one,
     "a pair for each singular value of A at the start": _one_singular_value_a_pair,
@@ -382,13 +400,14 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     singular value of $A$ without the rows of the first pair: growth at $\sigma_2$ until that pair is learned, then at
     $\sigma_1'$.
 
-    In each draw we measure the slope of the time at which a class is learned on $\ln(1 / s)$, between the scales
-    {larger:.0e} and {smallest:.0e}, and divide it by the predicted factor. Growth in the first stage is exponential at
-    a constant rate, so that the slope of the first pair is off only by the spacing of recorded times. The third class
-    is allowed a factor of the time squared beside the exponential. This is chosen: residuals of what is learned fall
-    about like one over the time, and change the second stage's rate by terms of that order. The drift of predictions,
-    below, is not of this kind. At sizes {example} the third class's factor is {third_factor:.3f}; if each class had one
-    singular value of $A$ at the start to itself, it would be {third_factor_one_by_one:.3f}.
+    $A$ is the predictions minus the one-hot labels, with a row for each example. In each draw we measure the slope of
+    the time at which a class is learned on $\ln(1 / s)$, between the scales {larger:.0e} and {smallest:.0e}, and divide
+    it by the predicted factor. Growth in the first stage is exponential at a constant rate, so that the slope of the
+    first pair is off only by the spacing of recorded times. The third class is allowed a factor of the time squared
+    beside the exponential. This is chosen, because residuals of what is learned fall about like one over the time, and
+    change the second stage's rate by terms of that order. The drift of predictions, below, is not of this kind. At
+    sizes {example} the third class's factor is {third_factor:.3f}; if each class had one singular value of $A$ at the
+    start to itself, it would be {third_factor_one_by_one:.3f}.
 
     For the first pair the factor is the limit at small scales: at scale {largest:.0e} the most frequent class takes
     {first_class_delay:.2f} times that limit (median). The second stage has no such limit. Along the first pair's
@@ -397,13 +416,13 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     the next larger scales and {third_ratio:.4f} here.
 
     Other rules are distinguished from this one only in part. If the last stage were at the third class's own rate,
-    $\sqrt{n (1 - 1/V)}$, the factors would differ by {largest_difference:.1%} at most. In the default run the rule with
-    stages at the rates of single classes is rejected only at ratios of sizes below 5. The rule with a last stage at the
-    third singular value of $A$ is rejected only at sizes far apart.
+    $\sqrt{n (1 - 1/V)}$ with its size $n$ and $V$ classes, the factors would differ by {largest_difference:.1%} at
+    most. In the default run the rule with stages at the rates of single classes is rejected only at ratios of sizes
+    below 5. The rule with a last stage at the third singular value of $A$ is rejected only at sizes far apart.
 
     Later classes are not judged. The fourth class's slope is {fourth_ratio:.3f} times the factor, up to
     {largest_fourth_ratio:.3f} at some sizes, and at scale {largest:.0e} it takes {fourth_class_delay:.2f} times as long
-    as its factor gives. A third pair would have a third stage by the same rule, but the fifth class's slope is
+    as its factor gives (median). A third pair would have a third stage by the same rule, but the fifth class's slope is
     {fifth_ratio:.2f} times what that predicts.
     """
     times = times_by_scale(flows)
@@ -413,6 +432,7 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     other_ratios = {phrase: _over_prediction(slopes, times_of) for phrase, times_of in OTHER_TIMES.items()}
     recording_error = _error_of_records(flows, smallest=smallest, larger=larger)
     squared_time_error = _error_of_squared_time(_sizes_of_draws(ratios), smallest=smallest, larger=larger)
+    # a slope that is nan, of a class never learned or a failed flow, leaves its draw undecided
     by_records = "the spacing of recorded times, at both scales"
     by_squared_time = (
         "what a factor of the time squared beside the exponential (chosen) adds, at the rate and sizes of the draw"
@@ -432,6 +452,7 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
             tolerance=tolerance,
             relative_to=1.0,  # ratios are relative already
             because=reason,
+            # slopes over what the rival predicts, which a right rival would make one
             rivals={phrase: {"measured": ratios_of_rival[index]} for phrase, ratios_of_rival in other_ratios.items()},
         )
     mean_ratios = ratios.groupby("counts").mean()  # over draws of the same sizes

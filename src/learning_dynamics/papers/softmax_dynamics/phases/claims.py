@@ -1,4 +1,14 @@
-"""What section 3.3 and Figure 4 say of the first two phases: warm-up and entropy-seeking."""
+"""What section 3.3 and Figure 4 say of the first two phases: warm-up and entropy-seeking.
+
+The toy has V classes, features f, a row for each example, in d dimensions, and a classifier W with a column, the
+weights, for each class. A class is learned when the mean probability of its own class over its examples passes one
+half. The rarest classes begin to be learned just before the first of them passes the probability `lower`, and are
+learned when all have passed `upper`; for grids these two are settings of the runs' metrics.
+
+A window is a pair of moments of a flow: DURING_WARM_UP is from the start to the first class learned, BEFORE_RARE from
+there to the rarest about to be learned, WHILE_RARE from there to these learned, FIRST_TO_RARE the last two together.
+Most rivals of these claims are the check's own quantity in another window.
+"""
 
 import itertools
 
@@ -34,16 +44,20 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
-# - factor, of `frequent_classes_gain_confidence`: least factor by which an error must shrink; chosen, `vary` in
-#   the configuration tries others
-# - factor, of the other claims: least factor by which a separation must grow; chosen, `vary` tries others
-# - lower, upper: mean probability of its own class at which a rarest class begins to be learned, and is learned; lower
-#   is above the third that three of four classes share once one is learned
-# - small_scale: largest initialisation scale of starts that are judged, whose predictions are near uniform
-# - majority_share: least share of draws that makes "most"
-# - measure: which effective rank is judged, by its name in `spectra.RANKS`
-# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far above the
-#   integrator's error and below the changes that a figure would show
+# - factor, of `phases_warmup` and `rare_classes_separate`: least factor by which a separation must grow; chosen, `vary`
+#   in the configuration tries others
+# - factor, of `frequent_classes_gain_confidence`: least factor by which an error must shrink; chosen, `vary` tries
+#   others
+# - lower, upper, of `frequent_classes_gain_confidence` and `rare_classes_separate`: mean probability of its own class
+#   at which a rarest class begins to be learned, and is learned; lower is above the third that three of four classes
+#   share once one is learned
+# - small_scale, of the first three claims: largest initialisation scale of starts that are judged, whose predictions
+#   are near uniform
+# - measure, of `warmup_lowers_rank` and `phases_entropy_seeking`: which effective rank is judged: RankMe about the mean
+#   (rankme_centred, the paper's) or about zero (rankme), or Roy and Vetterli's of singular values (effective_rank)
+# - threshold, of the same two: least change of the effective rank, a number from 1 to d, that counts as a fall or a
+#   rise; far above the integrator's error and below the changes that a figure would show
+# - majority_share, of all: least share of draws that makes "most"
 
 SMALL_STARTS = f"{TREATED}, of which those with near-uniform predictions count"
 
@@ -53,12 +67,13 @@ def phases_warmup(grid: Table, *, factor: Positive, small_scale: Positive, major
     """With skewed classes and a bottleneck, from small starts, the features and the weights of the most frequent class
     separate from the others' until the first class is learned.
 
-    Separation is the distance of the class's mean from that of the others, in units of the spread within the two. A
-    space separates if its separation grows by the factor {factor:g} or more: features do in {value:.0%} of the draws,
-    weights in {weights_separate:.0%}. In the median draw the separation of the features grows {features:.2g}-fold, that
-    of the weights {weights:.2g}-fold; at scale {scale_of_least:g}, where it grows least, that of the features grows
-    {least:.2g}-fold. Starts of scales above {small_scale:g} are left out. Alignment of the eigenvectors of both spaces
-    is another claim, `alignment`.
+    Features are the rows of $f$, one for each example; the weights of a class are its column of the classifier $W$.
+    Separation is the distance of the class's mean from that of the others, in units of the spread within the two
+    groups. A space separates if its separation grows by the factor {factor:g} or more from the start until the first
+    class is learned: features do in {value:.0%} of the draws, weights in {weights_separate:.0%}. In the median draw the
+    separation of the features grows {features:.2g}-fold, that of the weights {weights:.2g}-fold. That of the features
+    grows least at scale {scale_of_least:g}, {least:.2g}-fold. Starts of scales above {small_scale:g} are left out.
+    Alignment of the eigenvectors of both spaces is another claim, `alignment`.
     """
     skewed = Grid(grid, skewed=True)
     starts = SmallStarts(skewed.scale, small_scale)
@@ -73,6 +88,7 @@ def phases_warmup(grid: Table, *, factor: Positive, small_scale: Positive, major
         factors = growth(quantity, window)
         return unless_nan(factors >= factor, factors)
 
+    # the rival alters both checks, and is refused if one of them does not hold
     for name, quantity in (("features", SEPARATION_F), ("weights", SEPARATION_W)):
         yield most_draws(
             f"share of draws in which the most frequent class's {name} separate",
@@ -87,7 +103,7 @@ def phases_warmup(grid: Table, *, factor: Positive, small_scale: Positive, major
         factor=factor,
         features=np.nanmedian(features),
         weights=np.nanmedian(weights),
-        weights_separate=np.mean(weights >= factor),
+        weights_separate=np.mean(weights >= factor),  # a flow that failed, nan, does not separate
         scale_of_least=by_scale.idxmin(),
         least=by_scale.min(),
         small_scale=small_scale,
@@ -100,12 +116,13 @@ def warmup_lowers_rank(
 ) -> Claim:
     """With skewed classes, a bottleneck and cross-entropy, from small starts, the effective rank first falls.
 
-    A fall or a rise counts from {threshold:g} on. Of the draws that do not fall first {rise_then_fall:.0%} rise and
-    then fall. Starts of scales above {small_scale:g} are left out; {large:.0%} of them fall first.
+    The rank is RankMe, the exponential of the entropy of the eigenvalues of the features' covariance. It falls first if
+    its first change by {threshold:g} or more is a fall. Of the draws in which it does not, it rises and then falls in
+    {rise_then_fall:.0%}. Starts of scales above {small_scale:g} are left out; from {large:.0%} of them it falls first.
     """
     skewed = Grid(grid, skewed=True)
     starts = SmallStarts(skewed.scale, small_scale)
-    # F is a fall and R a rise: FRF falls first, RF after a rise
+    # F is a fall and R a rise: FRF falls first, RF after a rise; missing where the flow failed
     courses = skewed.courses(measure, threshold)
 
     def falls_in_place(place: int) -> pd.Series:
@@ -123,7 +140,7 @@ def warmup_lowers_rank(
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,
-        large=falls_first[~starts.judged].mean(),
+        large=falls_first[~starts.judged].mean(),  # without flows that failed
         rise_then_fall=courses[starts.judged & (falls_first == 0)].str.startswith("RF").mean(),
     )
 
@@ -135,13 +152,14 @@ def phases_entropy_seeking(
     """With skewed classes and a bottleneck, from small starts, the features expand after the warm-up, their effective
     rank rises, and the most frequent class is learned before the last of the others.
 
-    The phase of expansion ends when the rare classes begin to be learned: after it, the paper says, they start to
-    separate. The rank is compared when the first class is learned and just before the first of the rarest begins to be.
-    It rises by {threshold:g} or more in {value:.0%} of the draws, least often at scale {scale_of_lowest:g}
-    ({lowest:.0%}), where the rare classes begin before the first class is learned, or at most one record after, in
-    {without_phase:.0%}: such a draw has no phase of expansion, and its rank does not count as risen. Starts of scales
-    above {small_scale:g} are left out; from {large:.0%} of them it rises by as much. In {until_learned:.0%} of the
-    judged draws it rises by as much until all of the rarest classes are learned, and in {meanwhile:.0%} while they are.
+    The paper says that after this phase the rare classes start to separate. The phase is therefore taken to last from
+    when the first class is learned to just before the first of the rarest begins to be. In this time the rank, RankMe
+    of the features, rises by {threshold:g} or more in {value:.0%} of the draws. It does so least often at scale
+    {scale_of_lowest:g} ({lowest:.0%}). There, in {without_phase:.0%} of the draws, the rare classes begin before the
+    first class is learned, or at most one record after. Such a draw has no phase of expansion, and its rank does not
+    count as risen. Features expand if both singular values of $f$ grow. Starts of scales above {small_scale:g} are left
+    out; from {large:.0%} of them the rank rises by as much. In {until_learned:.0%} of the judged draws it rises by as
+    much until all of the rarest classes are learned, and in {meanwhile:.0%} while they are.
     """
     skewed = Grid(grid, skewed=True)
     starts = SmallStarts(skewed.scale, small_scale)
@@ -159,7 +177,7 @@ def phases_entropy_seeking(
         duration = skewed.change(window, REACHED)
         return unless_nan((growth_1 > 0) & (growth_2 > 0) & (duration > 0), growth_1, growth_2)
 
-    the_time_before = "the time before, instead"
+    the_time_before = "the time before, instead"  # a rival of all checks but the last: the same in the warm-up
     yield from most_small_starts(
         "share of draws whose rank rises from the first class learned to when the rarest begin to be",
         rises(BEFORE_RARE),
@@ -211,17 +229,18 @@ def frequent_classes_gain_confidence(
     """While the features expand, predictions for the most frequent class become more confident, and by more than those
     for the rare ones.
 
-    The error of a class is one minus the probability of its own class. The time in which features expand is taken to be
-    that from when the first class is learned to just before the first of the rarest has a probability of
+    The error of a class is one minus the mean probability that its examples give their own class. The features are
+    taken to expand from when the first class is learned to just before the first of the rarest has a probability of
     {lower_probability:g}. In this time the error of the most frequent class shrinks by the factor {factor:g} or more in
-    {value:.0%} of the draws, {frequent:.2g}-fold in the median; that of the rarest shrinks {rarest:.2g}-fold. The error
-    of the most frequent class shrinks by more than that of the rarest in {share_more:.0%} of the draws; afterwards,
-    until the rarest have a probability of {upper_probability:g}, in {share_more_later:.0%}. Until the first class is
-    learned the error of the most frequent shrinks {before:.2g}-fold.
+    {value:.0%} of the draws. In the median it shrinks {frequent:.2g}-fold, that of the rarest, a mean over them,
+    {rarest:.2g}-fold. The error of the most frequent class shrinks by more than that of the rarest in {share_more:.0%}
+    of the draws. In the time after, until the rarest have a probability of {upper_probability:g}, it does so in
+    {share_more_later:.0%}. From the start until the first class is learned the error of the most frequent shrinks
+    {before:.2g}-fold in the median.
     """
     probabilities = _probabilities(course)
     sizes = np.array(settings_of(course)["counts"])
-    # errors, shape (draws, times)
+    # errors, shape (draws, times); nan where the flow failed
     frequent = 1 - probabilities[:, :, 0]  # the first class listed is the largest
     rarest = 1 - probabilities[:, :, sizes == sizes.min()].mean(axis=2)
     # places along times, shape (draws,)
@@ -239,6 +258,7 @@ def frequent_classes_gain_confidence(
         of_frequent, of_rarest = shrinkage(frequent, begin, end), shrinkage(rarest, begin, end)
         return unless_nan(of_frequent > of_rarest, of_frequent, of_rarest)
 
+    # the claim's own windows, and those of the two rivals: the warm-up, and the time in which rare classes are learned
     while_expanding = shrinkage(frequent, first_learned, rare_begin)
     in_warm_up = shrinkage(frequent, start, first_learned)
     more_while_expanding = frequent_shrinks_more(first_learned, rare_begin)
@@ -273,13 +293,13 @@ def rare_classes_separate(
 ) -> Claim:
     """After the expansion the rare classes separate into clusters of their own, in features and in weights.
 
-    The separation of a rare class is the smallest distance of its mean from that of another class. Its unit is the root
-    mean square distance of all means from their centre. The rarest classes separate if their average separation grows
-    by the factor {factor:g} or more while they are learned, from just before the first of them has a probability of
-    {lower_probability:g} until all have {upper_probability:g}. In features they separate in {value:.0%} of the draws,
-    {features:.2g}-fold in the median; in weights in {weights_separate:.0%}, {weights:.2g}-fold. Before that, from when
-    the first class is learned, the separation of features grows {features_before:.2g}-fold, that of weights
-    {weights_before:.2g}-fold.
+    The separation of a rare class is the smallest distance of its mean feature from that of another class; in weights,
+    of its column of the classifier $W$ from another. Its unit is the root mean square distance of all these points from
+    their centre. The rarest classes separate if their average separation grows by the factor {factor:g} or more while
+    they are learned, from just before the first of them has a probability of {lower_probability:g} until all have
+    {upper_probability:g}. In features they separate in {value:.0%} of the draws, {features:.2g}-fold in the median; in
+    weights in {weights_separate:.0%}, {weights:.2g}-fold. Before that, from when the first class is learned, the
+    separation of features grows {features_before:.2g}-fold, that of weights {weights_before:.2g}-fold.
     """
     probabilities = _probabilities(course)
     sizes = np.array(settings_of(course)["counts"])
@@ -297,10 +317,11 @@ def rare_classes_separate(
         at_begin = _at_place(separation, rare_begin)
         growth[space] = _at_place(separation, rare_learned) / at_begin
         growth_before[space] = at_begin / _at_place(separation, first_learned)
+    # coordinates are recorded of the first draws alone, as many as the metrics' setting `coordinates`
     without_paths = len(probabilities) - len(separations["features"])
 
     def separate(factors: np.ndarray) -> np.ndarray:
-        """Return of each draw whether its separation grows by the factor."""
+        """Return of each draw whether its separation grows by the factor: 1 or 0, nan for a failed flow."""
         return unless_nan(factors >= factor, factors)
 
     for space in separations:
@@ -317,7 +338,7 @@ def rare_classes_separate(
         upper_probability=upper,
         features=np.nanmedian(growth["features"]),
         weights=np.nanmedian(growth["weights"]),
-        weights_separate=np.mean(growth["weights"] >= factor),
+        weights_separate=np.mean(growth["weights"] >= factor),  # a flow that failed, nan, does not separate
         features_before=np.nanmedian(growth_before["features"]),
         weights_before=np.nanmedian(growth_before["weights"]),
     )
@@ -340,7 +361,7 @@ def _at_place(series: np.ndarray, places: np.ndarray) -> np.ndarray:
 def _windows(course: Table, probabilities: np.ndarray, lower: float, upper: float) -> Windows:
     """Return when classes are learned in each draw."""
     sizes = np.broadcast_to(settings_of(course)["counts"], probabilities[:, 0].shape)
-    # a flow that failed learns nothing
+    # a flow that failed learns nothing: what is read at its windows is nan, and it is undecided
     finite = np.where(np.isnan(probabilities), 0.0, probabilities)
     return windows_of_learning(finite, sizes, lower, upper)
 
