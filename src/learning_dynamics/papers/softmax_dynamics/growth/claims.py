@@ -1,4 +1,14 @@
-"""Theorem B.3 and eq. 21: how fast singular values grow, across directions and with the size of the largest class."""
+"""Theorem B.3 and eq. 21: how fast singular values grow, across directions and with the size of the largest class.
+
+Symbols are the appendix's: features f, a row for each example, and a classifier W, in d dimensions with V classes;
+balanced starts have f^T f = W W^T. A is the predictions minus the one-hot labels (eq. 12). sigma_1i and sigma_2i are
+the singular values of f and W, equal from balanced starts; g_i = u_1i^T A v_2i, with left singular vectors u_1i of f
+and right ones v_2i of W. By eqs. 17 and 18 sigma_i changes at -eta g_i sigma_i, and rates here are per unit of flow
+time, in which eta is one. One class has N examples, each of the other V - 1 has one. Aligned features lie along the
+fastest direction, the leading singular vectors of A at uniform predictions, where |g_1| is the spectral norm ||A||.
+
+Every check takes `rivals`, `printed` and `corrected` besides its own parameters (`judging.takes_rivals`).
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -35,25 +45,24 @@ from learning_dynamics.papers.softmax_dynamics.invariants.quantities import (
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, draw_columns, select
 
-# Symbols are the appendix's: features f, a row for each example, classifier W, d dimensions; A is the predictions less
-# the one-hot labels (eq. 12); g_i = u_1i^T A v_2i, with left singular vectors u_1i of f and right ones v_2i of W.
-#
 # Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
-# - simple_gap: least distance of neighbouring singular values, zero included, relative to the largest, at which a
-#   spectrum counts as simple; chosen, `vary` in the configuration tries others
-# - many_classes: number of classes from which on random starts have the "many classes" of the theorem; chosen,
-#   `vary` tries others
-# - dropped_error: largest error of g_i without its terms in 1/V, relative to g_i, at which these count as dropped;
-#   chosen, `vary` tries others
+# - simple_gap, of `theorem_b_3_proportional`: least distance of neighbouring singular values, zero included, relative
+#   to the largest, at which a spectrum counts as simple; chosen, `vary` in the configuration tries others
+# - many_classes, of `theorem_b_3_dominant_class`: number of classes from which on random starts have the "many classes"
+#   of the theorem; chosen, `vary` tries others
+# - dropped_error, of `equation_21`: largest error of g_i without its terms in 1/V, relative to g_i, at which these
+#   count as dropped; chosen, `vary` tries others
 #
-# Tables of these claims, whose columns `metrics` describes; rates are per unit of flow time, eta is one:
+# Tables of these claims, whose columns `metrics` describes; `largest` is N and `classes` is V:
 # - starts: random balanced starts, a row for each singular value: sigma, its rate, g_i as `gain`
 # - early: features that start tiny, along time: `growth` is d log sigma_1 / dt, that is |g_1| by eq. 17; `fastest` is
-#   ||A|| at uniform predictions. Rows of f are one for each example: inputs are orthonormal
-# - repeated: as early, where the N examples of the largest class are one context, with one row of f; there time is
-#   in units of 1 / N, and `fastest` is of A with its rows repeated
+#   ||A|| at uniform predictions; `across` is the spectral norm of f across the fastest direction over the norm of f
+#   along it; `departure` is the largest difference of a prediction from 1/V. Rows of f are one for each example: inputs
+#   are orthonormal. The column `time` is flow time in units of 1 / sqrt(N)
+# - repeated: as early, where the N examples of the largest class are one context, with one row of f; there time is in
+#   units of 1 / N, and `fastest` is of A with its rows repeated
 # - confident: as starts, but with confident, mostly wrong predictions
-# One class has N examples (`largest`), each of the other V - 1 has one (`classes` is V)
+# A flow that failed has nan, which leaves its draw undecided
 
 
 @claim(
@@ -66,13 +75,15 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple_ga
     factor of its own: $|\dot\sigma_{1i}| = \eta |g_i| \sigma_{2i}$ with $g_i = u_{1i}^T A v_{2i}$, and likewise for
     $\sigma_{2i}$.
 
-    Along the flow rates measured by differences are compared with $-g_i \sigma_i$, where the spectrum is simple:
-    singular values are more than {simple_gap:g} of the largest apart from each other, and from zero. Among random
-    starts of one scale, where singular values differ by chance, the slope of the log rate on the log value is
-    {slope:.2f} (across scales it is one for any bilinear model). The factor $g_i$ is neither constant nor common
-    (errata 5): the logarithm of $|g_i|$ has standard deviation {spread:.2g} around the fit, and {shrinking:.0%} of the
-    singular values shrink at first.
+    $u_{1i}$ and $v_{2i}$ are left singular vectors of the features $f$ and right ones of the classifier $W$, with
+    singular values $\sigma_{1i} = \sigma_{2i} = \sigma_i$; $A$ is the predictions minus the one-hot labels. Along the
+    flow rates measured by differences are compared with $-g_i \sigma_i$, where the spectrum is simple: singular values
+    are more than {simple_gap:g} of the largest apart from each other, and from zero. Among random starts of one scale,
+    where singular values differ by chance, the slope of the log rate on the log value is {slope:.2f} (across scales it
+    is one for any bilinear model). The factor $g_i$ is neither constant nor common (errata 5): the logarithm of $|g_i|$
+    has standard deviation {spread:.2g} around the fit, and {shrinking:.0%} of the singular values shrink at first.
     """
+    # rivals of all three checks: other powers of the singular value in its rate
     other_exponents = {
         "rates that do not depend on the singular value": 0.0,
         "rates like its square": 2.0,
@@ -81,7 +92,9 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple_ga
     for matrix in (FEATURES, CLASSIFIER):
         yield _rates_follow_a_power(matrix, flows, 1.0, simple_gap=simple_gap, rivals=other_exponents)
     log_sigma, log_rate = np.log(starts["sigma"].to_numpy()), np.log(starts["rate"].abs().to_numpy())
-    fit = slope(log_sigma, log_rate)  # of log |g_i| + log sigma_i, where g_i is independent of sigma_i
+    # Draws of this check are singular values. log rate is log |g_i| + log sigma_i: if g_i is independent of sigma_i,
+    # the slope is one.
+    fit = slope(log_sigma, log_rate)
     yield equal(
         r"slope of $\log|\dot\sigma_i|$ on $\log\sigma_i$ among random starts of one scale",
         fit,
@@ -100,11 +113,12 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple_ga
 def _rates_follow_a_power(matrix: FactorNames, flows: Sequence[Table], exponent: float, *, simple_gap: float) -> Check:
     """Check along flows that singular values change at -g_i sigma_i^exponent, where the spectrum is simple.
 
-    The predictions in the table are those of eqs. 17 and 18, whose exponent is one. Singular values of f and W are
-    equal from balanced starts.
+    The predictions in the table are those of eqs. 17 and 18, whose exponent is one; `takes_rivals` adds `rivals`, other
+    exponents. Singular values of f and W are equal from balanced starts. A draw is a flow, by its largest error.
     """
-    # An error of integration turns singular vectors by up to itself over the gap, and the predicted g_i with them: the
-    # bound has `flow_error` over the least gap that counts.
+    # The bound has two parts: what rounding leaves in the measured rates, and the error of the predicted g_i. An error
+    # of integration, `flow_error`, turns singular vectors by up to itself over the gap, and g_i with them: it is
+    # divided by the least gap that counts.
     errors, not_simple = [], 0
     for table in flows:
         smooth = at_each_time(table, GAP) > simple_gap
@@ -117,7 +131,8 @@ def _rates_follow_a_power(matrix: FactorNames, flows: Sequence[Table], exponent:
         np.concatenate(errors),
         at_most=difference_error(simple_gap) + flow_error(flows) / simple_gap,
         because="rounding of the differences, and ten relative tolerances over the gap",
-        excluded={"times at which the spectrum is not simple": not_simple},
+        # parts of draws: each flow is judged at its other times
+        excluded={"times, not whole draws, at which the spectrum is not simple": not_simple},
     )
 
 
@@ -134,8 +149,9 @@ class Orders(NamedTuple):
 
 PRINTED = Orders(aligned=1.0, random=1.0, repeated=1.0)  # eq. 22
 CORRECTED = Orders(aligned=0.5, random=0.0, repeated=1.0)  # errata 1
-# The rivals of `theorem_b_3_dominant_class`; each replaces the order of every check that has one. Each of the first
-# three differs from CORRECTED in one order: the check of that order refuses it, the others let it through.
+# The rivals of `theorem_b_3_dominant_class`, by the orders that they predict; each replaces the order of every check
+# that has one. Each of the first three differs from CORRECTED in one order: the check of that order refuses it, the
+# others let it through.
 OTHER_ORDERS = {
     "the root of N at random starts as well": Orders(aligned=0.5, random=0.5, repeated=1.0),
     "N for aligned features, nothing at random starts": Orders(aligned=1.0, random=0.0, repeated=1.0),
@@ -161,14 +177,15 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     the largest class.
 
     The theorem's formula says "proportional", its text "bounded" (errata 1). This verdict rests on the formula; read as
-    the bound, the sentence holds, which is another claim, `theorem_b_3_bound`. The bound $\sqrt{N}$ is judged here. At
-    uniform predictions $A$ is the negative one-hot matrix less the mean of each of its rows. The spectral norm of $A$
-    is $\sqrt{N}$ up to terms in $1/V$, never more. The sum over the $N$ examples of the class in eq. 21 runs over
-    entries of a unit vector, and such a sum is at most $\sqrt{N}$. Features that start tiny align with the top singular
-    vectors of $A$ and then grow at the rate of its norm: the slope on $\log N$ is {aligned:.3f} on average. At random
-    starts $u$ and $v$ are independent of $A$, and $g$ is of order $1/\sqrt{V}$ whatever $N$ is (slope
-    {order_at_random:.2f}, with {many_classes:g} classes or more). If the $N$ examples are one context, their row's
-    gradient is their sum, and the slope is {repeats:.3f}.
+    the bound, the sentence holds, which is another claim, `theorem_b_3_bound`. The bound $\sqrt{N}$ is judged here.
+    Rates are $|\dot\sigma_i| = \eta |g_i| \sigma_i$ with $g_i = u_i^T A v_i$, where $u_i$ and $v_i$ are singular
+    vectors of the features $f$ and the classifier $W$. At uniform predictions $A$ is $1/V$ minus the one-hot labels.
+    The spectral norm of $A$ is $\sqrt{N}$ up to terms in $1/V$, never more. The sum over the $N$ examples of the class
+    in eq. 21 runs over entries of a unit vector, and such a sum is at most $\sqrt{N}$. Features that start tiny align
+    with the top singular vectors of $A$ and then grow at the rate of its norm: the slope of the log of their relative
+    growth rate on $\log N$ is {aligned:.3f} on average. At random starts $u_i$ and $v_i$ are independent of $A$, and
+    $g_i$ is of order $1/\sqrt{V}$ whatever $N$ is (slope {order_at_random:.2f}, with {many_classes:g} classes or more).
+    If the $N$ examples are one context, their row's gradient is their sum, and the slope is {repeats:.3f}.
     """
     growth = r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned"
     yield _has_order(
@@ -187,7 +204,7 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         rivals={phrase: orders.repeated for phrase, orders in OTHER_ORDERS.items()},
     )
     random = starts[starts["classes"] >= many_classes]
-    random_rates = random["rate"].abs() / random["sigma"]  # |d sigma_i / dt| / sigma_i
+    random_rates = random["rate"].abs() / random["sigma"]  # |d sigma_i / dt| / sigma_i; draws are singular values
     order_at_random = slope(np.log(random["largest"]), np.log(random_rates))
     yield equal(
         r"slope of $\log(|\dot\sigma_i| / \sigma_i)$ on $\log N$ at random starts",
@@ -197,7 +214,8 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         # By how much is not derived. 0.05 is chosen: a tenth of the distance of the orders 0 and 1/2.
         tolerance=0.05,
         resolution=0.25,  # half the distance of the orders 0, 1/2 and 1
-        because="interval of the slope; N changes the shape of the rates' distribution, though not its square",
+        because="interval of the slope, and a twentieth (chosen), as N changes the shape of the rates' distribution, "
+        "though not their mean square",
         corrected=CORRECTED.random,
         rivals={phrase: orders.random for phrase, orders in OTHER_ORDERS.items()},
     )
@@ -209,7 +227,8 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     # Logits of aligned features are sigma^2 u v^T. To leading order they move predictions from 1/V by
     # (sigma^2 / V) u v^T, which lowers |g_1| by sigma^2 / V. The largest departure is (sigma^2 / V) max |u| max |v|.
     # Aligned vectors have max |u| max |v| = (1 - 1/V) / ||A||. So |g_1| / ||A|| is lower by V / (V - 1) departures: by
-    # one where classes are many, by 4/3 where they are four. Twice the deficit leaves room for the third.
+    # one where classes are many, by 4/3 where they are four. Twice the deficit leaves room for the third. Draws of this
+    # check are cells; no rival alters it.
     yield every_draw(
         r"aligned growth over $\|A\|$, difference of the cells' medians from one",
         np.abs(medians.to_numpy() - 1),
@@ -218,7 +237,8 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         "the predictions' departure from 1/V",
     )
     # Rates are below sigma N^order: at random starts as well, where the typical rate does not grow with N. The bound
-    # has the order of aligned features, the largest with orthonormal inputs; rivals of an order of 1/2 or more pass it.
+    # has the order of aligned features, the largest with orthonormal inputs. Rivals of an order of 1/2 or more pass
+    # this check, and are refused by one of those above.
     yield _is_bounded_by_a_power(
         starts,
         early,
@@ -250,13 +270,16 @@ def _orders_in_size(early: Table) -> np.ndarray:
 def _has_order(name: str, orders: np.ndarray, order: float, *, left_by_alignment: ArrayLike = 0.0) -> Check:
     """Check that each seed's measured order in N is `order`, up to what incomplete alignment may change.
 
-    `orders` and `left_by_alignment` have the shape (seeds,).
+    `orders` and `left_by_alignment` have the shape (seeds,). `takes_rivals` adds `corrected` and `rivals`,
+    which are other orders.
     """
     return equal_on_every_draw(
         f"{name}, error",
         orders,
         order,
-        # terms in 1/V move the order of ||A|| in N, 2 to 64, from 1/2 by 0.02 with 4 classes and by 0.001 with 100
+        # Terms in 1/V move the slope of log ||A|| on log N, for N from 2 to 64 and ||A|| by `theory.fastest_growth`,
+        # from 1/2 by 0.02 with 4 classes and by 0.001 with 100. The larger is allowed, though the most classes are
+        # judged.
         tolerance=0.02 + np.asarray(left_by_alignment),
         relative_to=1.0,  # orders differ by absolute errors
         resolution=0.25,  # half the distance of the orders 0, 1/2 and 1
@@ -303,7 +326,10 @@ def _growth_deficits(early: Table) -> pd.DataFrame:
 
 @takes_rivals("order")
 def _is_bounded_by_a_power(starts: Table, early: Table, order: float) -> Check:
-    """Check that relative growth rates, random and aligned, are at most N^order; in the paper's eq. 22 it is one."""
+    """Check that relative growth rates, random and aligned, are at most N^order; in the paper's eq. 22 it is one.
+
+    Draws of this check are singular values of the random starts and recorded times of the early flows.
+    """
     return every_draw(
         rf"$|\dot\sigma_i| / \sigma_i$ over $N$ to the power {order:g}, random and aligned",
         _relative_rates(starts, [early], order),
@@ -340,13 +366,16 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
     r"""From a balanced start with uniform predictions, the relative growth rate of a singular value is bounded by $\eta
     N$, with $N$ the size of the largest class.
 
-    The largest rate measured is {value:.3g} of the bound, where the $N$ examples repeat one context. Where inputs are
-    orthonormal the largest is {orthonormal:.2g} of the bound, and {orthonormal_over_root:.3g} of $\eta \sqrt{N}$.
-    Uniform predictions are needed: of starts with confident, mostly wrong predictions {share_over_bound:.0%} have a
-    singular value that changes faster, the fastest {fastest:.2g} times as fast as the bound allows.
+    The relative growth rate is $|\dot\sigma_i| / \sigma_i$, with the singular values $\sigma_i$ of the features and the
+    learning rate $\eta$. The largest rate measured is {value:.3g} of the bound, where the $N$ examples repeat one
+    context. Where inputs are orthonormal the largest is {orthonormal:.2g} of the bound, and {orthonormal_over_root:.3g}
+    of $\eta \sqrt{N}$. Uniform predictions are needed: of starts with confident, mostly wrong predictions
+    {share_over_bound:.0%} have a singular value that changes faster, the fastest {fastest:.2g} times as fast as the
+    bound allows.
     """
     flows = [early, repeated]
-    # a rival is another bound: rates are divided by it instead of N, and compared with one as those of the claim are
+    # A rival is another bound: rates are divided by it instead of N, and compared with one as those of the claim are.
+    # Draws of this check are singular values of the random starts and recorded times of the flows.
     yield every_draw(
         r"$|\dot\sigma_i| / (\eta\, \sigma_i N)$ at uniform predictions",
         _relative_rates(starts, flows, 1.0),  # eq. 22
@@ -378,8 +407,10 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped_error: 
     r"""At uniform predictions and with many classes the terms of order $1/V$ in $g_i$ can be dropped, and what is left
     is bounded by the size $N$ of the largest class.
 
-    The last line leaves the class index of the inner sum free; it is read as $-\sum_k v_{2ik} \sum_{c_j = k} u_{1ij}$
-    (errata 2). Its $O(N)$ is read as the bound $N$: the theorem that it proves says "bounded". What is left is at most
+    $g_i = u_{1i}^T A v_{2i}$, with singular vectors of the features and of the classifier, is the factor of $\sigma_i$
+    in its rate; $A$ is the predictions minus the one-hot labels. The last line of eq. 21 leaves the class index of the
+    inner sum free; it is read as $-\sum_k v_{2ik} \sum_{c_j = k} u_{1ij}$ (errata 2), with the class $c_j$ of example
+    $j$. Its $O(N)$ is read as the bound $N$, because the theorem that it proves says "bounded". What is left is at most
     {value:.3g} of $N$, where the $N$ examples repeat one context and share its row of $f$, and at most
     {orthonormal_over_bound:.2g} of $N$ with orthonormal inputs. For aligned features it is of order {repeats:.3f} in
     $N$ with a repeated context and {orthonormal:.3f} with orthonormal inputs; whether it is proportional to $N$ is
@@ -389,8 +420,9 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped_error: 
     power {order:.2f}; for independent directions it is the root of $1 / (V - 1)$.
     """
     flows = [early, repeated]
-    # The first three rivals are other bounds, by which |g_i| is divided instead of N. They alter this check alone; that
-    # of the sums taken apart alters the other two.
+    # The first three rivals are other bounds, by which |g_i| is divided instead of N (twice |g_i| / N for half of N).
+    # They alter this check alone; that of the sums taken apart alters the other two. Draws are as in
+    # `theorem_b_3_bound`, at the last recorded time alone.
     yield every_draw(
         r"$|g_i| / N$ without terms in $1/V$, at uniform predictions",
         _gains_left(starts, flows, 1.0),
@@ -402,7 +434,8 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped_error: 
             "a bound that does not grow with N": {"values": _gains_left(starts, flows, 0.0)},
         },
     )
-    # root mean square errors of the sums in the last line of eq. 21, relative to g_i, by the number of classes
+    # Root mean square errors of the sums in the last line of eq. 21, relative to g_i, by the number of classes: of the
+    # inner sum within the outer, and, as the rival, of their product, -(sum_j u_1ij) (sum_k v_2ik).
     sums_apart = "the two sums of the last line taken apart"
     errors = _errors_by_classes(starts, "gain_many_classes")
     errors_apart = _errors_by_classes(starts, "gain_separate")
@@ -473,4 +506,10 @@ def _root_of_ratio(numerator: np.ndarray, denominator: np.ndarray) -> Estimate:
     ratio = numerator.mean() / denominator.mean()
     half = mean((numerator - ratio * denominator) / denominator.mean()).uncertainty
     lower, upper = np.sqrt(max(ratio - half, 0.0)), np.sqrt(ratio + half)
-    return Estimate(float(np.sqrt(ratio)), float(lower), float(upper), len(numerator), "root mean square (t)")
+    return Estimate(
+        value=float(np.sqrt(ratio)),
+        lower=float(lower),
+        upper=float(upper),
+        draws=len(numerator),
+        how="root mean square (t)",
+    )

@@ -1,4 +1,14 @@
-"""Lemma B.1, the conserved difference of the factors, and Theorem B.2: what holds along every flow."""
+"""Lemma B.1, the conserved difference of the factors, and Theorem B.2: what holds along every flow.
+
+Symbols are the appendix's: features f, a row for each example, and a classifier W, in d dimensions with V classes, and
+the learning rate eta; f = U_1 S_1 V_1^T and W = U_2 S_2 V_2^T are singular value decompositions; balanced starts have
+f^T f = W W^T; A is the predictions minus the one-hot labels (eq. 12); M(t), of Lemma B.1, is any smooth matrix, with
+singular values sigma_k and vectors u_k, v_k. The gap of a spectrum is the smallest distance between two of its singular
+values, or of one from zero. |.| of a matrix is its Frobenius norm.
+
+Every check takes `rivals` besides its own parameters (`judging.takes_rivals`). nan, of a flow that failed, leaves a
+draw undecided.
+"""
 
 from collections.abc import Sequence
 
@@ -40,23 +50,21 @@ from learning_dynamics.papers.softmax_dynamics.invariants.quantities import (
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
-# Symbols are the appendix's: features f, a row for each example, classifier W, d dimensions, V classes, learning rate
-# eta; f = U_1 S_1 V_1^T and W = U_2 S_2 V_2^T; A is the predictions less the one-hot labels (eq. 12); M(t), of Lemma
-# B.1, is any smooth matrix.
-#
-# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
-# - simple_gap: along the flow, least distance of neighbouring singular values, zero included, relative to the largest,
-#   at which a spectrum counts as simple; along the curves, largest share of that distance by which a matrix moves in
-#   one step
+# Setting of `lemma_b_1`; its value is in workflow/config/softmax_dynamics.yaml:
+# - simple_gap: along the flow, least gap, relative to the largest singular value, at which a spectrum counts as simple;
+#   along the curves, the share of the gap by which a matrix moves in one step that is too large
 
-# Unbalanced factors differ by tens of per cent where balanced ones agree. Errors must not hide a thousandth of a tenth
-# (the thousandth is chosen).
+# What vanishes here is not small where the statement does not apply: with unbalanced factors, or correlated inputs, it
+# is tens of per cent. What the method's errors may hide is a thousandth (chosen) of a tenth.
 RESOLUTION = 1e-4
 
 
 @takes_rivals("errors")
 def _vanishes(name: str, errors: np.ndarray, *, tolerance: ArrayLike, because: str) -> Check:
-    """Check that relative errors, shape (draws,), are zero on every draw but for those of the method."""
+    """Check that relative errors, shape (draws,), are zero on every draw but for those of the method.
+
+    `takes_rivals` adds `rivals`: other errors, of what vanishes by the rival.
+    """
     # `relative_to` is one, as the errors are relative already
     return equal_on_every_draw(
         name, errors, 0.0, tolerance=tolerance, relative_to=1.0, resolution=RESOLUTION, because=because
@@ -77,6 +85,8 @@ def _rates_are(
 ) -> Check:
     """Check that singular values change at a factor times the rates of Lemma B.1, where the spectrum is smooth.
 
+    `takes_rivals` adds `rivals`, other factors. A draw is a flow or a curve, by its largest error at such times.
+
     Parameters
     ----------
     factor : float
@@ -92,7 +102,8 @@ def _rates_are(
         rate_errors(table, rate, speed, smooth, factor=factor),
         at_most=error,
         because=because,
-        excluded={"times at which the spectrum is not simple": int((~smooth).sum())},
+        # parts of draws: each flow or curve is judged at its other times
+        excluded={"times, not whole draws, at which the spectrum is not simple": int((~smooth).sum())},
     )
 
 
@@ -104,19 +115,21 @@ def _rates_are(
 def lemma_b_1(curves: Table, flow: Table, *, simple_gap: Positive) -> Claim:
     r"""A simple, positive singular value of a smooth matrix $M(t)$ changes at the rate $u_k^T \dot M v_k$.
 
-    Rates are measured by differences: in time on the curves, in the direction of motion along the flow. The lemma
-    assumes a smooth decomposition with singular values that are not negative (errata 4). A singular value of zero need
-    not have a derivative, and where two meet the singular vectors need not have one. The gap of a spectrum is the
-    smallest distance between two singular values, or of one from zero. Along the flow times are left out at which the
-    gap of either factor is below {simple_gap:g} of the largest singular value. Along the curves times are left out at
-    which the matrix moves in one step by {simple_gap:g} of the gap or more.
+    $u_k$ and $v_k$ are the singular vectors of $\sigma_k$. Rates are measured by differences: in time on the curves, in
+    the direction of motion along the flow. The lemma assumes a smooth decomposition with singular values that are not
+    negative (errata 4). A singular value of zero need not have a derivative, and where two meet the singular vectors
+    need not have one. The gap of a spectrum is the smallest distance between two singular values, or of one from zero.
+    Along the flow times are left out at which the gap of either factor, features $f$ or classifier $W$, is below
+    {simple_gap:g} of the largest singular value. Along the curves times are left out at which the matrix moves in one
+    step of the differences by {simple_gap:g} of the gap or more.
     """
     # differences need a spectrum that is smooth on the scale of their step: along the curves a step may not move the
     # matrix by more than a share `simple_gap` of the gap; along the flow the step is in proportion to the gap anyway
     step = settings_of(curves)["step"]
     curve_smooth = step * at_each_time(curves, CURVE_SPEED) < simple_gap * at_each_time(curves, GAP)
     flow_smooth = at_each_time(flow, GAP) > simple_gap
-    # chosen: a thousandth is far above the errors allowed, 1e-7 on curves and 2e-10 along flows at a simple_gap of 0.01
+    # Chosen: a thousandth is far above the errors allowed. At a simple_gap of 0.01 these are 1e-7 on curves, by
+    # `truncation_error`, and 2e-10 along flows, by `difference_error`.
     other_factors = {"rates a thousandth larger": 1.001, "rates of the opposite sign": -1.0}
     yield _rates_are(
         r"largest error of $\dot\sigma_k$ along the curves, relative to $|\dot M|$",
@@ -148,7 +161,8 @@ def lemma_b_1(curves: Table, flow: Table, *, simple_gap: Positive) -> Claim:
 def conservation(balanced: Table, gaussian: Table) -> Claim:
     r"""Gradient flow keeps $f^T f - W W^T$ as it was at the start, from any start.
 
-    From a Gaussian start the conserved difference is not small: it is up to {imbalance:.2g} of $|f^T f + W W^T|$.
+    $f$ are the features, a row for each example, and $W$ is the classifier. From a Gaussian start the conserved
+    difference is not small: it is up to {imbalance:.2g} of $|f^T f + W W^T|$, in Frobenius norms.
     """
     flows = (balanced, gaussian)
     imbalance = Draws(flows).largest(IMBALANCE)
@@ -157,6 +171,7 @@ def conservation(balanced: Table, gaussian: Table) -> Claim:
         Draws(flows).largest(DRIFT),
         tolerance=flow_error(flows),
         because="ten times the integrator's relative tolerance",
+        # by the rival the difference itself is zero, and not its change
         rivals={"the factors become equal: the difference itself vanishes": imbalance},
     )
     yield Facts(imbalance=imbalance.max())
@@ -172,18 +187,22 @@ def conservation_gradient_descent(descent: Table) -> Claim:
     r"""Under gradient descent with small steps $f^T f - W W^T$ drifts over a given time in proportion to $\eta$, on
     average over draws.
 
-    A step changes this difference by $\eta^2 (W A^T A W^T - f^T A A^T f)$. The appendix names gradient descent but
-    differentiates in time: its results are exact for the flow.
+    $\eta$ is the learning rate, $f$ are the features, $W$ the classifier and $A$ the predictions minus the one-hot
+    labels. A step changes the difference by $\eta^2 (W A^T A W^T - f^T A A^T f)$. The appendix names gradient descent
+    but differentiates in time: its results are exact for the flow.
     """
     largest = select(descent, DRIFT).groupby(["seed", "learning_rate"])["value"].max()
     by_rate = largest.unstack("learning_rate")  # noqa: PD010 - a series
     log_rates, log_drifts = np.log(by_rate.columns.to_numpy(dtype=float)), np.log(by_rate.to_numpy())
+    # of each draw, the slope of the log of its largest drift on log eta
     orders = [slope(log_rates, log_drifts_of_seed).value for log_drifts_of_seed in log_drifts]
     yield equal(
         r"order of the drift in $\eta$",
         mean(np.array(orders)),
         1.0,
-        tolerance=0.1,  # terms of second order are about a tenth of the leading one at the largest learning rate, 0.1
+        # Terms of second order are about a tenth of the leading one at the largest learning rate, 0.1. A drift in
+        # proportion to eta (1 + b eta) has the local order 1 + b eta / (1 + b eta) in eta, which is then about 1.1.
+        tolerance=0.1,
         resolution=0.5,  # half the distance to the rivals
         because="terms of higher order raise it by up to a tenth",
         rivals={"no drift but rounding (order 0)": 0.0, "a drift of second order": 2.0},
@@ -199,21 +218,26 @@ def equation_12(inputs: Table) -> Claim:
     r"""If features are linear in orthonormal inputs, $f = X \Theta$ with $X X^T = 1$, the rows of $f$ move as if they
     were free: $\dot f = -\eta A W^T$.
 
-    The flows of linear and of free features start from the same features. Their distance must be less than the free
-    flow's error at a tolerance {looser:g} times as large. With inputs whose correlation is {correlation:g} the features
-    depart from free ones by up to {correlated:.0%} of their size in the median draw: orthonormal inputs are needed.
+    $X$ has an input in each row, $f$ are the features, $W$ is the classifier and $A$ the predictions minus the one-hot
+    labels. The flows of linear and of free features start from the same features. Their distance must be less than the
+    free flow's error at a tolerance {looser:g} times as large. With inputs whose correlation is {correlation:g} the
+    features depart from free ones by up to {correlated:.0%} of their size in the median draw: orthonormal inputs are
+    needed.
     """
     # the largest along each flow, by correlation of inputs and seed; orthonormal inputs have the correlation 0
     distances = select(inputs, DEPARTURE).groupby(["correlation", "seed"])["value"].max()
     errors = select(inputs, LOOSER).groupby(["correlation", "seed"])["value"].max()
     correlation, looser = float(inputs["correlation"].max()), settings_of(inputs)["looser"]
-    # df/dt = X dTheta/dt = -eta X X^T A W^T, which is eq. 12 where X X^T = 1
+    # df/dt = X dTheta/dt = -eta X X^T A W^T, which is eq. 12 where X X^T = 1. Both flows have errors of integration.
+    # These grow like the tolerance, so that the error at one `looser` times as large is about `looser` times that of
+    # the free flow, and leaves room for that of the linear one.
     yield _vanishes(
         "largest distance of linear from free features, relative to these",
         distances.loc[0.0].to_numpy(),
         tolerance=errors.loc[0.0].to_numpy(),
         because=f"the draw's own error of integration at a tolerance {looser:g} times as large",
-        # the rival's departures are compared with the errors of its own flows
+        # the rival is other data, flows on correlated inputs, whose departures are compared with these flows' own
+        # errors
         rivals={
             "inputs that are correlated": {
                 "errors": distances.loc[correlation].to_numpy(),
@@ -229,11 +253,14 @@ def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Claim:
     r"""From a balanced start, $f^T f = W W^T$, factors of full rank keep equal singular values, $S_1^2 = S_2^2$, and,
     where these are simple, shared directions up to sign: $V_1 = U_2$.
 
-    Where singular values repeat, only some choice of directions is shared (errata 3). Elsewhere directions are fixed up
-    to sign, but only as well as the gap of the spectrum allows. An error of size $\epsilon$ in a symmetric matrix turns
-    its eigenvectors by up to $\epsilon$ over the gap. Angles are therefore weighted by the gap. Singular values are not
-    negative, so that $\sigma_{1i} = \sigma_{2i}$: the second sign of the proof does not occur.
+    $f = U_1 S_1 V_1^T$ and $W = U_2 S_2 V_2^T$ are the features and the classifier, with singular values $\sigma_{1i}$,
+    $\sigma_{2i}$ and singular vectors $v_{1i}$, $u_{2i}$. Where singular values repeat, only some choice of directions
+    is shared (errata 3). Elsewhere directions are fixed up to sign, but only as well as the gap of the spectrum allows,
+    because an error of size $\epsilon$ in a symmetric matrix turns its eigenvectors by up to $\epsilon$ over the gap.
+    Angles are therefore weighted by the gap. Singular values are not negative, so that $\sigma_{1i} = \sigma_{2i}$: the
+    second sign of the proof does not occur.
     """
+    # the rival alters both checks: it is other data, flows from Gaussian starts
     yield _vanishes(
         r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$",
         Draws(flows).largest(SPECTRUM_DIFFERENCE),
