@@ -1,9 +1,13 @@
 """Matrices completed by networks from small layers; errors, nuclear norm and effective rank of completed matrices.
 
-Shapes: matrices are square. `end_to_end` W (members, 1, n, n); `truth` (draws, n, n); `mask` (draws, n, n), or (draws,
-sets, n, n) where several sets of entries share a truth; `draw` (members,), and with several sets `entry_set`
-(members,), are places along those axes. `measures_of` takes W, truth and mask with equal shapes, (members, n, n), and
-returns (members,).
+Matrices are n by n. A draw is a matrix to complete, the truth, with one or several sets of observed entries. A member
+is a matrix that is completed from one set of a draw. Trajectories have
+
+- the series `end_to_end` W, shape (members, 1, n, n): the completed matrices, at the one recorded time
+- the constants `truth`, (draws, n, n), and `mask`, of bool, which says whether an entry is observed: (draws, n, n), or
+  (draws, sets, n, n) where draws have several sets
+- the constant `draw`, (members,), a member's place along the axis of draws, and with several sets `entry_set`,
+  (members,), its place along the axis of sets
 """
 
 from typing import Any
@@ -45,24 +49,30 @@ def complete(
     Parameters
     ----------
     problem : dict
-        truth, shape (draws, n, n), and all else that the run is to keep as constants.
+        truth, shape (draws, n, n), and all else that the run is to keep as constants by draw.
     mask : ndarray, shape (members, n, n)
+        Which entries each member observes.
     members : dict
-        draw, scale, and all other labels of members, each of shape (members,).
+        draw, a member's place among the draws, scale, and all other labels of members, each of shape (members,).
     learning_rate : ndarray, shape (members,)
-    label : str
-        Name of the random stream from which layers are drawn.
+    depth : int
+        Number of layers N.
+    seed, label : int, str
+        Of the random streams from which layers are drawn, one for each draw.
     **options
-        As for `matrix_factorisation.descend`.
+        Those of `matrix_factorisation.descend`: when descent stops, and how it is computed.
 
     Returns
     -------
     Trajectory
-        Series end_to_end, shape (members, 1, n, n); constants are `problem`, `members`, and by member loss and steps.
+        Series end_to_end, shape (members, 1, n, n): the end-to-end matrices at the end. Constants are those of
+        `problem` and `members`, and of shape (members,) loss, the mean square error over observed entries at the end,
+        and steps, how many were taken. Members that diverged are undecided.
     """
     draws, size = problem["truth"].shape[:2]
     draw = members["draw"]
     normal = np.array([rng.standard_normal((depth, size, size)) for rng in generators(seed, label, draws)])
+    # standard deviation of the layers' entries, shape (members, 1, 1); each layer then has shape (members, n, n)
     deviation = (members["scale"] ** (1 / depth) / np.sqrt(size))[:, None, None]
     layers = [normal[draw, j] * deviation for j in range(depth)]
     final = matrix_factorisation.descend(layers, problem["truth"][draw], mask, learning_rate, **options)
@@ -75,9 +85,9 @@ def complete(
 
 
 def completed(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return by member the completed matrix, the one to complete, and the mask of its observed entries."""
+    """Return the completed matrices, those to complete, and the masks of observed entries, each (members, n, n)."""
     constants = trajectory.constants
-    # a member's indices along the first axes of `mask`: its draw, and its set of entries where there are several
+    # members' places along the first axes of `mask`: their draws, and their sets of entries where draws have several
     place = tuple(constants[name] for name in ("draw", "entry_set") if name in constants)
     return trajectory.series["end_to_end"][:, 0], constants["truth"][place[0]], constants["mask"][place]
 
@@ -91,14 +101,16 @@ def spectrum(W: np.ndarray) -> np.ndarray:
 
 
 def measures_of(W: np.ndarray, truth: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
-    """Return errors, nuclear norm and effective rank over leading axes of completed matrices; nan where W diverged.
+    """Return errors, nuclear norm and effective rank of completed matrices W, by quantity; nan where W is not finite.
+
+    W, truth and mask have equal shapes, (members, n, n); what is returned has shape (members,).
 
     Quantities
     ----------
     error
-        Mean square error over all entries.
+        Mean over all entries of the squared difference of the completed matrix from the matrix to complete.
     train_loss
-        Mean square error over the observed entries.
+        Mean over the observed entries of the same squared difference.
     nuclear_norm
         Sum of the completed matrix's singular values.
     effective_rank

@@ -1,4 +1,8 @@
-"""Gradient descent on an l_p regression through redundant linear layers of width one (Cohen 2019, slide 24)."""
+"""Gradient descent on an l_p regression through redundant linear layers of width one (Cohen 2019, slide 24).
+
+A network of N layers has one row of weights and N - 1 scalars; their product is the vector w of end-to-end weights. The
+loss is the mean of |x.w - y|^p over samples x, the rows of X, and labels y, the entries of Y.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -17,7 +21,7 @@ class Descent:
     Attributes
     ----------
     losses : ndarray, shape (members, max_steps + 1)
-        Of each step; once a member has ended, its last loss that is not nan.
+        The loss after 0, 1, ... steps; once a member has ended, its last loss that is not nan.
     iterations : ndarray of int, shape (members,)
         The first step at which the loss was at most the target; -1 where it never was.
     """
@@ -42,7 +46,7 @@ def least_loss(X: np.ndarray, Y: np.ndarray, exponent: float) -> float:
     start = np.linalg.lstsq(X, Y, rcond=None)[0]
     if exponent == 2:
         return float(loss(start, X, Y, exponent))
-    # tests find the least loss that this `gtol` gives right to 1e-9 of it; runs stop within 1e-5 of it
+    # with this `gtol` the least loss is right to a share of 1e-9, as tests find; runs stop within a share of 1e-5 of it
     return minimize(loss, start, (X, Y, exponent), jac=gradient, method="BFGS", options={"gtol": 1e-10}).fun
 
 
@@ -68,17 +72,17 @@ def descend(
     exponent : float
         p of the loss, at least 2.
     depth : int
-        Number of layers N: one row of weights and N - 1 scalars.
+        Number of layers N.
     rule : str
-        network, descent on the layers; end_to_end, the update that a balanced network makes to first order in
-        the step (Arora, Cohen and Hazan 2018, theorem 1).
+        network: descent on the layers. end_to_end: descent on w alone, by the update that balanced layers make to first
+        order in the step (Arora, Cohen and Hazan 2018, theorem 1).
     learning_rate : ndarray, shape (members,)
     target : float
         Loss at which a member ends.
     max_steps : int
     """
-    # Layers of a balanced network have the same norm, |w|^(1/N): the row, and each scalar. With the end-to-end rule the
-    # row is the end-to-end weights w, and there are no scalars.
+    # Layers of a balanced network all have one norm: |w|^(1/N) is the row's, and each scalar. With the end-to-end
+    # rule the row is w itself, and there are no scalars
     size = np.linalg.norm(start, axis=1, keepdims=True)
     root = size ** (1 / depth)
     row = start / size * root if rule == "network" else start.copy()
@@ -105,7 +109,7 @@ def descend(
                 )
                 if not len(running):
                     break
-            slope = exponent * (power * residual) @ X / len(Y)  # the gradient by the end-to-end weights
+            slope = exponent * (power * residual) @ X / len(Y)  # the gradient with respect to w
             if rule == "network":
                 row, scalars = _network_step(row, scalars, slope, rate)
             else:
@@ -121,10 +125,11 @@ def descend(
 def _network_step(
     row: np.ndarray, scalars: np.ndarray, slope: np.ndarray, rate: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return row and scalars after one step; `slope` is the gradient with respect to the end-to-end weights.
+    """Return row and scalars after one step; `slope` is the gradient with respect to the end-to-end weights w.
 
-    The end-to-end weights are the row times all scalars. So the gradient with respect to the row is the slope times all
-    scalars, and that with respect to a scalar is <slope, row> times the other scalars.
+    w is the row times all scalars. So the gradient with respect to the row is the slope times all scalars, and that
+    with respect to a scalar is <slope, row> times the other scalars. Shapes of row and slope are (running, features),
+    of scalars (running, N - 1), of the rate (running, 1).
     """
     inner = np.sum(slope * row, axis=1, keepdims=True)
     other_products = np.ones_like(scalars)
@@ -136,9 +141,9 @@ def _network_step(
 def _end_to_end_step(weights: np.ndarray, slope: np.ndarray, rate: np.ndarray, depth: int) -> np.ndarray:
     """Return end-to-end weights w after one step of the discrete end-to-end dynamics (slide 24), for one output.
 
-    With one output W W^T is |w|^2, and W^T W is |w|^2 times the projection onto w. So the sum over layers of slide 16,
-    ``sum_j (W W^T)**((N-j)/N) g (W^T W)**((j-1)/N)`` of a gradient g, is ``|w|**(2 - 2/N) (g + (N - 1) <u, g> u)`` for
-    the unit vector u along w.
+    Here the end-to-end matrix W is the row w: W W^T is |w|^2, and W^T W is |w|^2 times the projection onto w. So the
+    sum over layers of slide 16, ``sum_j (W W^T)**((N-j)/N) g (W^T W)**((j-1)/N)`` of a gradient g, is ``|w|**(2 - 2/N)
+    (g + (N - 1) <u, g> u)`` for the unit vector u along w. In the code g is `slope`, and `parallel` is <u, g> u.
     """
     size = np.linalg.norm(weights, axis=1, keepdims=True)
     direction = weights / size

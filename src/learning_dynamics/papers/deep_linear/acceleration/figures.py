@@ -18,7 +18,8 @@ from learning_dynamics.plotting import COLOURS, WIDTH, Plot, direct_labels, lege
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select, settings_of
 
-APART = 0.25  # chosen: a dot whose power differs from the predicted one by more than this is seen to be off its line
+# chosen: a dot whose power of kappa differs from the predicted one by more than this is seen to be off its line
+APART = 0.25
 
 
 def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
@@ -39,14 +40,15 @@ def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
         settings = settings_of(table)
         power = f"{settings['exponent']:g}"
         facts["tolerance"] = settings["tolerance"]  # both losses have one
+        # "network" is descent on the layers; the other rule is the end-to-end update
         for (depth, rule), rows in select(table, "excess", seed=start).groupby(["depth", "rule"]):
-            # up to the tolerance, where the run stops
+            # up to the tolerance, where descent ends: later rows repeat its last loss
             curve = rows[rows["value"] > settings["tolerance"]]
             line = "-" if rule == "network" else DASHED
             excess_axis.plot(curve["iteration"], curve["value"], color=DEPTH_COLOURS[depth], ls=line, lw=1.3)
         excess_axis.axhline(settings["tolerance"], color=COLOURS["grey"], ls=":")
         for depth, runs in select(table, quantities.ITERATIONS, rule="network").groupby("depth"):
-            # a start that never gets there counts as infinitely long
+            # a start that never reaches the tolerance counts as infinitely long
             middle = runs.fillna({"value": np.inf}).groupby("learning_rate")["value"].median()
             middle = middle[np.isfinite(middle)]
             iterations_axis.plot(middle.index, middle, ".-", color=DEPTH_COLOURS[depth], ms=4, lw=1.1)
@@ -94,7 +96,7 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Plot:
 
 
 def _steps_panel(axis: Axes, samples: Table) -> None:
-    """Draw steps against kappa, at depths 1 and 2 and for each exponent."""
+    """Draw steps to the tolerance against kappa, the column `stiffness`, at depths 1 and 2 and for each exponent p."""
     steps = select(samples, quantities.STEPS)
     for exponent in sorted(steps["exponent"].unique()):
         for depth, line in ((1, DASHED), (2, "-")):
@@ -106,13 +108,17 @@ def _steps_panel(axis: Axes, samples: Table) -> None:
 
 
 def _powers_panel(axis: Axes, tables: Sequence[Table]) -> dict[str, float]:
-    """Draw measured and predicted powers of kappa against the exponent; return the caption's facts about them."""
+    """Draw powers of kappa with which steps grow, measured and predicted, against the exponent p.
+
+    Return the caption's facts about them: the largest addition of a logarithm, and how many dots there are in all and
+    further than `APART` from their prediction.
+    """
     measured = pd.concat(tables)
     p = np.linspace(measured["exponent"].min(), measured["exponent"].max(), 200)
     for depth in sorted(measured["depth"].unique()):
         axis.plot(p, [power_of_stiffness(exponent, depth) for exponent in p], color=DEPTH_COLOURS[depth])
     distances: list[float] = []  # of dots from their prediction; nan where a start has no stable rate
-    largest_logarithm = 0.0
+    largest_logarithm = 0.0  # the most that a factor log kappa adds to a predicted power
     for table in tables:
         for depth in table["depth"].unique():
             colour = DEPTH_COLOURS[depth]

@@ -1,18 +1,23 @@
 """How fast descent on regressions is, by depth.
 
-Time counts steps. `lp_descent` reads one series, the first, and constants; a member is a depth, a rule and a start:
+The loss is the mean of |x.w - y|^p over samples x with labels y, for end-to-end weights w. Time counts steps.
 
-- `loss`, shape (members, 1 + max_steps): the mean of |x.w - y|^p after each number of steps, at the best learning rate
+`lp_descent` reads one series, the first below, and constants. A member is a depth, a rule and a start. The tolerance is
+reached where the loss exceeds the least one by at most `tolerance` of it. The best learning rate of a member is the one
+that reaches it in the fewest steps.
+
+- `loss`, shape (members, 1 + max_steps): the loss after 0, 1, ... steps, at the member's best learning rate
 - `iterations`, (members, rates): steps to the tolerance at each learning rate, -1 where it was not reached
-- `learning_rate`, (rates,): the grid that all members share
+- `learning_rate`, (rates,): the learning rates, ascending, the same for all members
 - `least_loss` and `features`, one number each: the least loss, and how many columns the data have
 - `depth`, `rule` and `member`, the number of the start: (members,)
 
-`two_samples` reads series of shape (members, 1) and constants of shape (members,):
+`two_samples` reads series of shape (members, 1) and constants of shape (members,). Here the tolerance is a share of the
+loss at zero weights; `steps_at_limit` says which learning rates are stable.
 
 - `steps` and `rate`: steps to the tolerance at the largest stable learning rate, -1 without one, and that rate
-- `fewest`: fewest steps to the tolerance over all rates, -1 where none arrives
-- `exponent` p, `stiffness` kappa, `depth` and `start`, the number of the start
+- `fewest`: fewest steps to the tolerance over all learning rates that were tried, -1 where none arrives
+- `exponent` p; `stiffness`, the length kappa of the long sample; `depth`; `start`, the number of the start
 """
 
 import numpy as np
@@ -40,10 +45,11 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> Tables:
     Quantities
     ----------
     iterations
-        Iterations to the tolerance, one row for each learning rate; empty where it was not reached.
+        The first iteration with loss <= (1 + tolerance) * least loss, in one row for each learning rate; empty where no
+        iteration has such a loss.
     excess
-        (loss - least loss) / least loss along the run with the best learning rate, at `curve_points` evenly spaced
-        iterations and, since most is lost at first, at as many in equal ratios.
+        (loss - least loss) / least loss at the best learning rate, the one with the fewest iterations. There are
+        `curve_points` evenly spaced iterations and, since the loss falls most at first, as many in equal ratios.
     features
         Number of columns of the data.
     """
@@ -54,7 +60,8 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> Tables:
     # steps to the tolerance; nan where a rate does not reach it
     reached = np.where(iterations < 0, np.nan, iterations)
     yield rows({ITERATIONS: reached}, {"seed": members, "learning_rate": grid}, **labels, iteration=0)
-    # the rate whose loss was recorded: of several that need equally few steps the smallest, as in the run
+    # The rate whose loss was recorded. Of several that need equally few steps `argmin` takes the first, the smallest,
+    # as in the run
     best = grid[np.where(iterations < 0, np.inf, iterations).argmin(axis=1)]
     last = len(trajectory.time) - 1
     places = np.union1d(np.linspace(0, last, curve_points), np.geomspace(1, last, curve_points))
@@ -79,11 +86,13 @@ def two_samples(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     steps
-        Steps to the tolerance at the largest stable learning rate; empty where no rate is stable.
+        Steps until the loss is at most the tolerance times the loss at zero weights, at the largest stable learning
+        rate; empty where no rate is stable, or the largest that is tried is.
     learning_rate
-        The largest stable learning rate; empty where there is none.
+        The largest stable learning rate; empty where `steps` is.
     fewest_steps
-        Fewest steps to the tolerance over all rates, with those that land there by luck; empty where none does.
+        The fewest steps over all learning rates that are tried, also over those beyond the stable ones, which may
+        arrive by luck; empty where none arrives.
     """
     constants = trajectory.constants
     labels = {name: constants[name] for name in ("depth", "exponent", "stiffness")}

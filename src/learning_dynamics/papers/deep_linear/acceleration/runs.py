@@ -26,19 +26,22 @@ def lp_descent(
     seeds: Count,
     seed: Seed,
 ) -> Trajectory:
-    """Descent on an l_p regression at each depth, by the layers and by the end-to-end update, over rates.
+    """Descent on the mean of |x.w - y|^p at each depth and learning rate, by two rules.
 
-    A rate reaches the tolerance when the loss exceeds the least one by at most `tolerance` of it.
+    The rule network is descent on the layers, whose product is w. The rule end_to_end is slide 24's update of w itself,
+    which balanced layers make to first order in the step. A descent reaches the tolerance when its loss exceeds the
+    least one by at most `tolerance` of it.
 
     Returns
     -------
     Trajectory
-        Series loss, shape (members, 1 + max_steps), at the rate that reaches the tolerance first. Members are depths
-        and rules, starts varying fastest. Constants:
+        Time counts steps. Series loss, shape (members, 1 + max_steps), at the member's learning rate that reaches the
+        tolerance in the fewest steps. Members are all combinations of depth, rule and start; starts vary fastest.
+        Depth 1 has the rule network alone. Constants:
 
-        - iterations, shape (members, rates): steps to the tolerance, -1 where it was not reached
-        - learning_rate, (rates,): the grid
-        - least_loss and features, the number of columns of the data
+        - iterations, shape (members, rates): steps to the tolerance at each learning rate, -1 where it was not reached
+        - learning_rate, (rates,): the learning rates, ascending
+        - least_loss, and features, the number of columns of the data: one number each
         - depth, rule, and member, the number of the start: (members,)
     """
     X, Y = data["X"], data["Y"][:, 0]
@@ -49,7 +52,7 @@ def lp_descent(
     )
     starts = start * directions / np.linalg.norm(directions, axis=1, keepdims=True)
     members = []
-    # at depth 1 both rules are gradient descent
+    # at depth 1 both rules are gradient descent on w: one of them is enough
     cells = [(depth, rule) for depth in depths for rule in ("network", "end_to_end") if depth > 1 or rule == "network"]
     for depth, rule in progress(cells, f"l_{exponent:g} regression"):
         run = lp_regression.descend(
@@ -66,7 +69,8 @@ def lp_descent(
         # rates vary fastest in the run: `starts` is repeated and `grid` tiled
         by_rate = zip(run.losses.reshape(seeds, rates, -1), run.iterations.reshape(seeds, rates), strict=True)
         for member, (losses, iterations) in enumerate(by_rate):
-            # the rate that needs the fewest iterations; one that does not arrive counts as slower than any
+            # the place of the rate that needs the fewest iterations, the smallest of several; a rate that does not
+            # arrive counts as slower than any other
             best = np.where(iterations < 0, max_steps + 1, iterations).argmin()
             members.append(
                 {
@@ -97,35 +101,38 @@ def two_samples(
     seeds: Count,
     seed: Seed,
 ) -> Trajectory:
-    """The end-to-end update on two orthogonal samples with labels one, for every exponent, stiffness, depth and start.
+    """The end-to-end update of slide 24 on two orthogonal samples, for every exponent, stiffness, depth and start.
 
-    The samples are e_2 and kappa e_1, where kappa is the `stiffness`. A start has norm `start` / kappa; learning rates
-    are tried from `highest_rate` down to `lowest_rate` / kappa^2, each `ratio` times smaller, as `steps_at_limit` says.
-    At depth 1 the update is gradient descent.
+    The samples are kappa e_1 and e_2, where kappa is the `stiffness`; their labels are one. The loss is the mean of
+    |x.w - 1|^p, with the `exponent` p. At depth 1 the update is gradient descent. A start has the norm `start` / kappa.
+    Learning rates are in equal ratios, `ratio`, from `highest_rate` down to `lowest_rate` / kappa^2. `steps_at_limit`
+    tries them from the largest down, until it has found the largest that is stable; `below` and `slack` say what is
+    stable. A descent has arrived when its loss is at most `tolerance` times the loss at zero weights.
 
     Returns
     -------
     Trajectory
-        Series of shape (members, 1), for steps until the loss has fallen to `tolerance` of what it was at zero:
+        Series of shape (members, 1):
 
-        - steps, at the largest stable rate; -1 where there is none
-        - rate, the largest stable one; 0 where there is none
-        - fewest, over all rates that were tried; -1 where none arrived
+        - steps: those to the tolerance at the largest stable learning rate; -1 where there is none
+        - rate: the largest stable learning rate; 0 where there is none
+        - fewest: the fewest steps to the tolerance over all learning rates that were tried; -1 where none arrived
 
-        Constants by member: exponent, stiffness, depth, start (its number).
+        Constants exponent, stiffness, depth and start, the number of the start, of shape (members,). Members are all
+        combinations of exponent, stiffness, depth and start; starts vary fastest.
     """
-    # compiled by numba: not for planning
+    # imported here, since this module compiles with numba, which planning does not need
     from learning_dynamics.papers.deep_linear.acceleration.steps_at_limit import steps_at_limit
 
     directions = np.array([rng.standard_normal(2) for rng in generators(seed, "deep_linear.two_samples", seeds)])
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
 
     def count_steps(exponent: float, kappa: float, depth: int, number: int) -> dict[str, Any]:
-        # rates in equal ratios, ascending, as many as fit between the lowest and the highest
+        # learning rates, ascending, from the highest one down as many as are not below the lowest
         lowest = lowest_rate / kappa**2
         grid = highest_rate / ratio ** np.arange(int(np.log(highest_rate / lowest) / np.log(ratio)) + 1)[::-1]
         first = start / kappa * directions[number]
-        # at zero the loss is one
+        # at zero weights the loss is one, so that `target`, a loss, is the tolerance
         steps, rate, fewest = steps_at_limit(
             first,
             grid,

@@ -1,16 +1,19 @@
 """How many steps the end-to-end update takes at the largest learning rate that is stable, in compiled loops.
 
-The update is that of `lp_regression.descend` by the end-to-end rule, written again for two weights: a step takes 0.07
-microseconds, where one of the arrays takes 0.8 with 270 members at once and 90 with a single one. Runs take up to three
-million steps at each of dozens of rates. A test compares the two.
+The update is that of `lp_regression.descend` by the end-to-end rule, written again for two weights. A step takes 0.07
+microseconds. In `lp_regression.descend` a step of one member takes 0.8 microseconds if 270 members descend at once, and
+90 if it descends alone. Descents take up to three million steps at each of dozens of rates. A test compares the two.
 """
 
 import numba
 import numpy as np
 
-PATIENCE = 300  # chosen, times the fewest steps so far: a rate that needs more is not in proportion to its neighbours
-AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts: 7 milliseconds
-ON_ITS_WAY, LOST = -1, -2  # codes of a descent that goes on, and of one that has diverged
+# a descent is given up after this many times the fewest steps so far: a learning rate that needs more is not in
+# proportion to its neighbours; chosen
+PATIENCE = 300
+AT_ONCE = 100_000  # the most steps in one call of compiled code, which no signal interrupts: 7 milliseconds
+# what `_advance` returns instead of a number of steps: the descent has not arrived yet, or it has diverged
+ON_ITS_WAY, LOST = -1, -2
 
 
 def steps_at_limit(
@@ -25,32 +28,32 @@ def steps_at_limit(
     below: int,
     slack: float,
 ) -> tuple[int, float, int]:
-    """Return the steps from a start to a loss of `target` at the largest stable rate, that rate, and the fewest.
+    """Return the steps to a loss of `target` at the largest stable learning rate, that rate, and the fewest steps.
 
-    The loss is the mean of |x.w - 1|^p over the samples stiffness e_1 and e_2; at depth 1 the update is gradient
-    descent. A rate is stable if it and the next `below` smaller ones all arrive, and none of them takes more than
-    `slack` times the steps that it would if steps were inversely proportional to rates. A larger rate may arrive by
-    luck, with fewer steps.
+    The loss is the mean of |x.w - 1|^p, with the `exponent` p, over the samples stiffness e_1 and e_2. At depth 1 the
+    update is gradient descent. A rate arrives if the loss falls to `target` in at most `cap` steps. It is stable if it
+    and the next `below` smaller rates all arrive, and none of them takes more than `slack` times the steps that it
+    would take if steps were inversely proportional to rates. A larger rate may arrive by luck, with fewer steps.
 
-    Rates are tried from the largest down, until one is known to be stable. With `below` 2, and rates from 8 down by
-    halves that take 3, lost, 50, 100 and 200 steps, the rate 2 is the first with two below it in proportion: it is the
-    largest stable one, though the rate 8 arrives in 3 steps, by luck.
+    Rates are tried from the largest down, until one is known to be stable. For example, let `below` be 2, and let the
+    rates 8, 4, 2, 1 and 1/2 take 3 steps, diverge, and take 50, 100 and 200 steps. The rate 2 is the first one with two
+    smaller rates in proportion. So it is the largest stable one, though the rate 8 arrives in 3 steps, by luck.
 
     Parameters
     ----------
     start : ndarray, shape (2,)
+        Weights at the start.
     rates : ndarray, shape (rates,), ascending
-    cap : int
-        The most steps to wait.
 
     Returns
     -------
     steps : int
-        -1 if no rate is stable, and also if the largest rate is: then the limit is beyond the grid.
+        To `target`, at the largest stable rate. -1 if no rate is stable; also if the largest of `rates` is, since then
+        even larger ones, which are not tried, may be.
     rate : float
-        0 if there is none.
+        The largest stable rate; 0 where `steps` is -1.
     fewest : int
-        Over all rates that were tried; -1 if none arrived.
+        The fewest steps to `target` over all rates that were tried; -1 if none arrived.
     """
     steps = np.full(len(rates), -1)
     fewest, limit = -1, cap
@@ -59,7 +62,7 @@ def steps_at_limit(
         if steps[place] >= 0 and (fewest < 0 or steps[place] < fewest):
             fewest = int(steps[place])
             limit = min(cap, PATIENCE * max(fewest, 1))
-        # the largest rate among this rate and `below` larger ones is stable if all of them arrive in proportion
+        # rates are known to be stable from below: when this rate is done, the one `below` places higher can be judged
         highest = place + below
         neighbours = steps[place : highest + 1]
         if highest < len(rates) and np.all(neighbours >= 0):
@@ -75,8 +78,9 @@ def steps_at_limit(
 def _steps(
     start: np.ndarray, rate: float, stiffness: float, exponent: float, depth: int, *, target: float, cap: int
 ) -> int:
-    """Return after how many steps the loss is at most the target; -1 if it is lost, or not there after `cap`."""
+    """Return after how many steps the loss is at most the target; -1 if it diverges, or is above after `cap` steps."""
     weights, first = start.copy(), -1.0
+    # the loss is compared with the target `cap` + 1 times, before each step and after the last
     for begun in range(0, cap + 1, AT_ONCE):
         count = min(AT_ONCE, cap + 1 - begun)
         steps, first = _advance(weights, first, stiffness, exponent, depth, rate, target, count)
@@ -87,9 +91,10 @@ def _steps(
 
 @numba.njit(error_model="numpy")
 def _advance(weights, first, stiffness, exponent, depth, rate, target, count):
-    """Take up to `count` steps, changing the weights; return the steps to the target, or a code, and the first loss.
+    """Take up to `count` steps, changing the weights; return a number of steps or a code, and the loss at the start.
 
-    `first`, the loss at the start, is negative before it is known.
+    The number is how many of these steps were taken until the loss was at most the target; the codes are `ON_ITS_WAY`
+    and `LOST`. `first`, the loss at the start of descent, is negative in the first call, which does not know it yet.
     """
     for step in range(count):
         long, short = stiffness * weights[0] - 1, weights[1] - 1
@@ -113,9 +118,9 @@ def _advance(weights, first, stiffness, exponent, depth, rate, target, count):
 
 @numba.njit
 def _power(base, exponent):
-    """Raise to a power, by multiplication where that is all: a tenth of the time.
+    """Raise to a power; for some exponents by multiplication or a root, which takes a tenth of the time.
 
-    Exponents of such powers are p - 2 at p = 2, 3, 4 and 6, and 1 - 1/N at the depths N = 1 and 2.
+    These are p - 2 at p = 2, 3, 4 and 6, and 1 - 1/N at the depths N = 1 and 2.
     """
     if exponent == 0:
         return 1.0

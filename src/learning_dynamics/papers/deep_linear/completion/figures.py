@@ -11,7 +11,7 @@ from learning_dynamics.papers.deep_linear.tables import depth_of, less_true_norm
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
 from learning_dynamics.tidy import Table, select
 
-LINES_BY_RATE = ("-", DASHED)  # of medians, for the smaller learning rate and the larger one
+LINES_BY_RATE = ("-", DASHED)  # how medians are drawn: for the smaller learning rate, and for the larger one
 MINIMISER = "nuclear norm minimisation"
 
 
@@ -35,7 +35,7 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
             rates = sorted(errors["learning_rate"].unique())
             if len(rates) > len(LINES_BY_RATE):
                 raise ProjectError(f"depth {depth} has {len(rates)} learning rates; the figure has two lines")
-            for rate, line in zip(rates, LINES_BY_RATE[: len(rates)], strict=True):  # a depth may have one rate
+            for rate, line in zip(rates, LINES_BY_RATE[: len(rates)], strict=True):  # some depths have one rate alone
                 converged = errors[errors["converged"] & (errors["learning_rate"] == rate)]
                 median_with_draws(axis, converged, "scale", DEPTH_COLOURS[depth], line)
             axis.set(xscale="log", yscale="log", title=f"{observed_entries(minimiser_table)} entries, depth {depth}")
@@ -90,7 +90,7 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
     plt.setp(axes[-1], xlabel="initialisation scale $s$")
     letters(axes.flat)
     others = [handle(MINIMISER, "grey", ":"), handle("target", line=DASHED, lw=1)]
-    columns = len(few) if len(few) > 3 else None  # six entries do not fit into one row
+    columns = len(few) if len(few) > 3 else None  # with more than three depths the legend does not fit into one row
     legend_below(figure, [*depth_handles(map(depth_of, few)), *others], columns)
     facts = {"few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}
     return Plot(

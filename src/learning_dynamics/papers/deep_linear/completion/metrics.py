@@ -4,14 +4,15 @@ Matrices are square. A draw is a matrix to complete, with its observed entries. 
 below, and constants:
 
 - `end_to_end`, shape (members, 1, n, n): the completed matrices W, at the one recorded time, where descent ended
-- `truth`, shape (draws, n, n): the matrices to complete
+- `truth`, shape (draws, n, n): the matrices W* to complete
 - `mask`, shape (draws, n, n), of bool: whether an entry is observed
 - `draw`, shape (members,): a member's place along the axis of draws
-- `scale` s, `learning_rate`, `loss` and `steps`, each of shape (members,): the loss is the mean square over observed
-  entries, and `steps` is how many were taken
+- `scale`, the initialisation scale s, `learning_rate`, `loss` and `steps`, each of shape (members,): the loss is the
+  mean of (W - W*)^2 over observed entries at the end, and `steps` is how many were taken
 
-A trajectory of the convex program, which `nuclear_norm` measures, has one member for each draw. Instead of the last
-four constants it has `gap`, relative, of shape (members,).
+A trajectory of the convex program, which `nuclear_norm` measures, has one member for each draw. Instead of `scale`,
+`learning_rate`, `loss` and `steps` it has the constant `gap`, of shape (members,): a proved bound on how far the
+nuclear norm of W is above the least one that fits, relative to the nuclear norm of W.
 """
 
 import numpy as np
@@ -46,7 +47,7 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
     observed
         Number of observed entries.
     steps
-        Steps of descent.
+        How many steps descent took until it stopped.
     """
     constants, settings = trajectory.constants, trajectory.settings
     W, truth, mask = completed(trajectory)  # by member, shapes (members, n, n)
@@ -73,9 +74,10 @@ def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
     observed
         Number of observed entries.
     gap
-        Bound that the convex solver proves on the relative distance of the nuclear norm from the least one.
+        Bound that the convex solver proves on how far the minimiser's nuclear norm is above the least one that fits,
+        relative to the minimiser's nuclear norm.
     misfit
-        Largest error on an observed entry.
+        Largest difference, in absolute value, of the minimiser from the matrix to complete on an observed entry.
     """
     constants = trajectory.constants
     W, truth, mask = completed(trajectory)  # by member, shapes (members, n, n)
@@ -85,5 +87,8 @@ def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
 
 
 def _problem_size(truth: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the size of each matrix, and how many of its entries are observed."""
+    """Return by quantity the number of rows of each matrix, and how many of its entries are observed; shape (members,).
+
+    Shapes of `truth` and `mask` are (members, n, n).
+    """
     return {SIZE: np.full(len(truth), truth.shape[-1]), OBSERVED_ENTRIES: mask.sum(axis=(-2, -1))}

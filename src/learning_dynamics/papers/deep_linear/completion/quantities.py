@@ -1,3 +1,3 @@
 """Names of what the table of completions has besides the paper's `quantities`; metrics write them."""
 
-STEPS = "steps"  # of descent, until it stopped
+STEPS = "steps"  # how many steps descent took until it stopped

@@ -1,4 +1,8 @@
-"""Matrix completion by deep networks, and by minimising the nuclear norm."""
+"""Matrix completion by deep networks, and by minimising the nuclear norm.
+
+A draw is a matrix to complete, the truth, with its observed entries and, for networks, the layers from which they
+start. N is the number of layers; matrices are n by n.
+"""
 
 from typing import Literal
 
@@ -32,17 +36,30 @@ def completion(
     Parameters
     ----------
     data : dict
-        truth and mask, shape (draws, n, n).
+        truth and mask, shape (draws, n, n); mask says which entries are observed.
+    optimiser : str
+        gradient_descent; or group_rmsprop, whose step size is the learning rate over the root of the smoothed squared
+        norm of the whole gradient.
+    stop : float
+        Descent ends where the loss, the mean square error over observed entries, is at most this.
+    max_steps : int
+        Descent ends after this many steps in any case.
+    precision : str
+        single or double, of the arithmetic.
+    device : str
+        Where descent is computed: cpu, or cuda for a graphics card.
 
     Returns
     -------
     Trajectory
-        Series end_to_end, shape (members, 1, n, n). Constants by draw: truth, mask; by member: draw, scale,
-        learning_rate, loss, steps. Members are all combinations of scale, learning rate and draw, draws varying
+        Series end_to_end, shape (members, 1, n, n): the matrices at the end. Constants of shape (draws, n, n): truth,
+        mask. Constants of shape (members,): draw, a member's place among the draws; scale; learning_rate; loss at the
+        end; steps, how many were taken. Members are all combinations of scale, learning rate and draw; draws vary
         fastest.
     """
     draws = np.arange(len(data["truth"]))
     scale, rate, draw = (grid.ravel() for grid in np.meshgrid(scales, learning_rates, draws, indexing="ij"))
+    # first what the run keeps by draw; then, by member, masks, labels and learning rates
     return complete(
         {"truth": data["truth"], "mask": data["mask"]},
         data["mask"][draw],
@@ -65,8 +82,9 @@ def nuclear_norm(data: Arrays) -> Trajectory:
     Returns
     -------
     Trajectory
-        Series end_to_end, shape (draws, 1, n, n); constants truth, mask, shape (draws, n, n), gap and draw, shape
-        (draws,).
+        Series end_to_end, shape (draws, 1, n, n): the matrices that the solver found, of nearly least nuclear norm.
+        Constants truth and mask, shape (draws, n, n), and of shape (draws,): `draw`, its number, and `gap`, the proved
+        bound on how far the matrix's nuclear norm is above the least one, relative to itself.
     """
     return Trajectory(
         AT_THE_END,

@@ -1,14 +1,18 @@
-"""Ratios of the gradient's singular values along a descent.
+"""Growth of the singular values of W, the product of two small layers, computed from the gradient along a descent.
 
-Times are learning rate times steps, `every` steps apart. All draws have the same rank r. Series and constants:
+Each step eta multiplies a small singular value of W by (1 + eta g)^2, where g is a singular value of the loss's
+gradient; growth is the logarithm, 2 log(1 + eta g). All draws have matrices to complete of the same rank r, and the
+first r singular values of W are learned one after another. Times are learning rate times steps, `every` steps apart.
+Series and constants:
 
-- `outside`, shape (members, times, 2): while k singular values of W are learned, the (r - k)-th singular value of the
-  gradient outside of their singular vectors, which moves W's r-th, and the next
-- `whole`, of the same shape: the r-th singular value of the whole gradient, and the next
-- `observed`, (sets,): the numbers of observed entries
-- `draw` and `entry_set`, (members,): a member's places along draws and along `observed`
+- `outside`, shape (members, times, 2): while k < r singular values of W are learned, the (r - k)-th and the (r - k +
+  1)-th singular value of what the gradient has outside of their singular vectors. The first of the two moves the r-th
+  singular value of W, the second the (r+1)-th
+- `whole`, of the same shape: the r-th and the (r+1)-th singular value of the whole gradient
+- `observed`, (sets,): the number of observed entries of each set
+- `draw` and `entry_set`, (members,): a member's places along the axes of draws and of sets
 
-Both series are zero from the time on at which all r are learned, and nan on a path on which they never are.
+Both series are zero from the time on at which all r are learned, and nan for a member for which they never are.
 """
 
 import numpy as np
@@ -30,30 +34,32 @@ from learning_dynamics.trajectories import Trajectory
 
 @columns(DEPTH, OBSERVED, DRAW, QUANTITY, VALUE_IF_ANY)
 def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure by how much the r-th singular value and the next one, the first beyond the rank r, grow with two layers.
+    """Measure by how much the r-th and the (r+1)-th singular value grow with two layers, where r is the rank.
 
-    Growth is that of the logarithm. Ratios are the next one's growth over the r-th one's; all are nan where the r-th is
-    not learned in the steps that were taken.
+    Growth is that of the logarithm of a singular value of the layers' product. Ratios are the growth of the (r+1)-th
+    over that of the r-th. All are nan where the r-th is not learned in the steps that were taken.
 
     Quantities
     ----------
     alpha
-        Ratio of sums along the path until the r-th singular value is learned.
+        Ratio of growths summed along the path, until the r-th singular value is learned.
     alpha_at_the_start
-        Ratio in the first step.
+        Ratio of growths in the first step.
     alpha_of_the_whole
-        Ratio of sums with the r-th and the next singular value of the whole gradient, nothing set aside.
+        Ratio of growths summed along the path, computed with the r-th and the (r+1)-th singular value of the whole
+        gradient, from which no singular vectors are set aside.
     alpha_of_the_flow
-        Ratio of integrals of the gradient's singular values, as if steps were small.
+        Ratio of growths summed along the path, computed with growth in proportion to the gradient's singular values, as
+        if steps were small.
     growth
         Growth of the r-th singular value along the path.
     growth_in_one_step
-        Growth of the next singular value in one step, at most.
+        The most that the (r+1)-th singular value grows in one step.
     """
     constants, settings = trajectory.constants, trajectory.settings
     rate = settings["learning_rate"]
     outside, whole = (trajectory.series[name] for name in ("outside", "whole"))
-    growth = step_growth(outside, rate)  # in one step: shape (members, times, 2), the r-th singular value and the next
+    growth = step_growth(outside, rate)  # of the r-th and the (r+1)-th singular value in one step: (members, times, 2)
     quantities = {
         ALPHA: _ratio(growth.sum(axis=1)),
         ALPHA_AT_START: _ratio(growth[:, 0]),
@@ -72,5 +78,5 @@ def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
 
 
 def _ratio(pairs: np.ndarray) -> np.ndarray:
-    """Return the second of each pair, shape (members, 2), over the first; nan where a path has no end."""
+    """Return the second of each pair over the first, shape (members,), from shape (members, 2); nan where a pair is."""
     return pairs[:, 1] / pairs[:, 0]

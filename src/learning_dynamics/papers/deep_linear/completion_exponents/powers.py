@@ -1,4 +1,7 @@
-"""The power of the initialisation scale in the first singular value beyond the rank, measured and predicted."""
+"""The power of the initialisation scale s with which sigma_(r+1) falls, measured and predicted.
+
+sigma_(r+1) is the singular value that a completed matrix has beyond the rank r of the matrix to complete.
+"""
 
 import numpy as np
 
@@ -9,14 +12,19 @@ from learning_dynamics.tidy import Quantity, Table, by_draw, select
 
 
 def measured_powers(ends: Table, observed: int) -> np.ndarray:
-    """Return the slope of log sigma_(r+1) against log s by draw, at the end of descent from every scale.
+    """Return the slope of log sigma_(r+1) against log s by draw, over ends of descent from several scales s.
 
-    nan for a draw with a run that did not reach its training loss.
+    `observed` is the number of observed entries. A draw has the slope nan if descent from one of the scales did not
+    reach its training loss.
     """
     rows = select(ends, BEYOND_RANK, observed=observed)
     return log_slopes(rows.assign(value=rows["value"].where(rows["converged"])), "scale", "draw")
 
 
 def predicted_powers(path: Table, observed: int, quantity: Quantity = ALPHA) -> np.ndarray:
-    """Return 1 - alpha by draw, the law of depth 2; `quantity` says which of the measured ratios is alpha."""
+    """Return by draw 1 - alpha, the power that our law predicts at depth 2.
+
+    alpha is the growth of log sigma_(r+1) over that of log sigma_r along a descent, measured in one of several ways:
+    `quantity` names it.
+    """
     return 1 - by_draw(path, quantity, draw="draw", observed=observed)[:, 0]

@@ -1,14 +1,15 @@
 """Where deep networks end on commuting measurements: nuclear norms, and Schatten quasi-norms around the end.
 
-Series and constants; matrices are square:
+Measurement i of a matrix W is the trace of W times a symmetric matrix. These matrices commute: they have common
+eigenvectors, the columns of Q. A matrix fits if its measurements are those of a hidden matrix, y. Series and constants:
 
-- `end_to_end` W, shape (members, 2, size, size), at the start and at the end, in the coordinates in which measurement i
-  is Q diag(A_i) Q^T
-- `basis` Q, (members, size, size): the common eigenvectors as columns
-- `eigenvalues` A, (members, measurements, size): A_i in row i, in the order of the columns of Q
-- `values` y, (members, measurements): the measured values
-- `least`, (members, size): eigenvalues of the fitting matrix of least nuclear norm, which is their sum
-- `depth`, `scale`, a multiple of the identity, and `member`: (members,)
+- `end_to_end` W, shape (members, 2, size, size): the product of the layers, at the start and at the end
+- `basis` Q, (members, size, size)
+- `eigenvalues` A, (members, measurements, size): row i has those of measurement i, whose matrix is Q diag(A[i]) Q^T
+- `values` y, (members, measurements)
+- `least`, (members, size): eigenvalues of the positive semidefinite matrix of least nuclear norm that fits; their sum
+  is this norm
+- `depth`, `scale`, the multiple of the identity at which W starts, and `member`, the number of the draw: (members,)
 """
 
 import numpy as np
@@ -35,25 +36,27 @@ START = Column("scale", "float", "the product of the layers starts at this multi
 
 @columns(DEPTH, START, SEED, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
 def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], turn: Positive) -> pd.DataFrame:
-    """Measure the flow's end; nan where it could not be integrated.
+    """Measure the end W of each flow, with singular values sigma; nan where the flow could not be integrated.
+
+    W is also moved: by t (q_1 q_2^T + q_2 q_1^T), where q_1 and q_2 are the common eigenvectors with the two largest
+    eigenvalues of W, and t is `turn` times the geometric mean of these eigenvalues. No measurement sees the move.
 
     Quantities
     ----------
     nuclear_norm
-        Nuclear norm; predicted the least that the measurements allow.
+        Nuclear norm of W; predicted the least nuclear norm of matrices that fit.
     least_squares_norm
-        The same nuclear norm; predicted that of the matrix of least Frobenius norm.
+        The same nuclear norm; predicted that of the matrix of least Frobenius norm that fits.
     misfit
-        Largest error of a measurement, relative to the measured value.
+        Largest error of a measurement, relative to its value for the hidden matrix.
     schatten_change
-        Relative change of sum sigma^p, by index of `powers` p, when the end is moved by `turn` times the geometric mean
-        of its two largest eigenvalues along the symmetric product of the common eigenvectors that they belong to, which
-        no measurement sees.
+        Change of the sum of sigma^p by the move, relative to the sum; the index counts the `powers` p.
     measurement_change
-        Largest change of a measurement under this move, relative to the measured value.
+        Largest change of a measurement by the move, relative to its value for the hidden matrix.
     schatten_excess
-        How far the least sum sigma^p of matrices that commute with the measurements and fit them lies below that at the
-        end, relatively, by index of `powers` p; nan for p up to one, where the problem is not convex.
+        How far the sum of sigma^p is above the least one of matrices that commute with the measurements and fit,
+        relative to the sum; the index counts the `powers` p. nan for p up to one: below one the least sum is not a
+        convex problem.
     """
     constants = trajectory.constants
     members = []
@@ -62,8 +65,8 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
         is_lost = not np.isfinite(W).all()
         # a lost flow is measured as the identity, and its values are replaced by nan below
         W = np.eye(len(W)) if is_lost else (W + W.T) / 2
-        diagonal = np.einsum("ij,ik,kj->j", Q, W, Q)  # of Q^T W Q, shape (size,)
-        # measurements weigh the diagonal of Q^T W Q alone; the move is off it, and turns two eigenvectors
+        diagonal = np.einsum("ij,ik,kj->j", Q, W, Q)  # of Q^T W Q, shape (size,): the eigenvalues of W
+        # measurements weigh the diagonal of Q^T W Q alone; the move is off it, and turns two eigenvectors of W
         second, first = np.argsort(diagonal)[-2:]
         step = turn * np.sqrt(abs(diagonal[first] * diagonal[second])) * np.outer(Q[:, first], Q[:, second])
         moved = W + step + step.T
@@ -78,6 +81,7 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
         measured = {
             "norm": np.abs(values).sum(),
             "least": constants["least"][member].sum(),
+            # nuclear norm of the matrix of least Frobenius norm that fits, whose eigenvalues are pinv(A) y
             "frobenius": np.abs(np.linalg.pinv(A) @ y).sum(),
             MEASUREMENT_ERROR: np.max(np.abs(measurements - y) / y),
             MEASUREMENT_CHANGE: np.max(np.abs(moved_measurements - measurements) / y),
@@ -92,9 +96,10 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
 
 
 def _least_power_sum(A: np.ndarray, y: np.ndarray, power: float) -> float:
-    """Return the least sum of |x|^p, for a power above one, over solutions of A x = y.
+    """Return the least sum of |x|^p over solutions of A x = y, for a power p above one.
 
-    Solutions are ``start + free @ z`` for any z: the columns of `free` span the null space of A.
+    x are the eigenvalues of a matrix that commutes with the measurements; A x are its measurements. Solutions are
+    ``start + free @ z`` for any z: the columns of `free` span the null space of A.
     """
     start, free = np.linalg.pinv(A) @ y, null_space(A)
 

@@ -1,13 +1,19 @@
-"""Quantities of where flows on commuting measurements end, as metrics write them and claims read them."""
+"""Quantities of where flows on commuting measurements end, as metrics write them and claims read them.
 
-# measured, the same nuclear norm as `deep_linear.quantities.NUCLEAR_NORM`; predicted, that of the fitting matrix of
-# least Frobenius norm
+W is the layers' product at the end of a flow, with singular values sigma. Measurement i of W is tr(A_i W), for
+symmetric A_i that commute; y_i is its value for a hidden matrix. A matrix fits if all its measurements have these
+values.
+"""
+
+# the nuclear norm of W, as is `deep_linear.quantities.NUCLEAR_NORM`; predicted the nuclear norm of the fitting matrix
+# of least Frobenius norm, where that one is predicted to be the least nuclear norm that fits
 NORM_AGAINST_LEAST_SQUARES = "least_squares_norm"
-MEASUREMENT_ERROR = "misfit"  # largest error of a measurement, relative to the measured value
-# 1 - least sum sigma^p / sum sigma^p at the end, with the least over fitting matrices that commute with the
-# measurements; by place in the setting `powers`, nan for p up to 1
+MEASUREMENT_ERROR = "misfit"  # largest |tr(A_i W) - y_i| / y_i over i
+# 1 - (the least sum of |x|^p) / (the sum of sigma^p), where x are the eigenvalues of fitting matrices that commute with
+# all A_i; in one row for each p of the setting `powers`, nan for p up to 1
 SCHATTEN_EXCESS = "schatten_excess"
 
-# when two eigenvectors are turned, as `metrics.commuting_measurements` does
-SCHATTEN_CHANGE = "schatten_change"  # relative change of sum sigma^p, by place in `powers`
-MEASUREMENT_CHANGE = "measurement_change"  # largest relative change of a measurement
+# Of a move: W is changed off the diagonal in the basis of the common eigenvectors, to which all measurements are blind
+# (`metrics.commuting_measurements`)
+SCHATTEN_CHANGE = "schatten_change"  # change of the sum of sigma^p, relative to it; in one row for each p of `powers`
+MEASUREMENT_CHANGE = "measurement_change"  # largest change of a measurement over i, relative to y_i
