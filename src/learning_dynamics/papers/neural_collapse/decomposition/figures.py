@@ -140,10 +140,10 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
     For the pink line the network is trained on for {steps} steps, with batches as before; for the green line, with all
     images in each batch. Pink and green are means over states of the second half of that time. Green varies with $B$
     because the network was trained in such batches before. For the orange and blue lines the last layer is trained on
-    alone, its body frozen. For orange the body is in training mode, where batch norm depends on the batch. For blue it is in
-    evaluation mode, where only the sampling of batches is left. Without batch norm blue covers orange. The dashed line
-    is the last layer's deviation to first order in the learning rate, if batches are drawn with replacement. Lines are
-    geometric means over {seeds} seeds, and dots are seeds. Weight decay is {decay:g} and momentum is {momentum:g}.
+    alone, its body frozen. For orange the body is in training mode, where batch norm depends on the batch. For blue it
+    is in evaluation mode, where only the sampling of batches is left. Without batch norm blue covers orange. The dashed
+    line is the last layer's deviation to first order in the learning rate, if batches are drawn with replacement. Lines
+    are geometric means over {seeds} seeds, and dots are seeds. Weight decay is {decay:g} and momentum is {momentum:g}.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.6), sharex="col", sharey=True)
     _deviation_panel(axes[0, 0], _by_learning_rate(rates))
