@@ -28,8 +28,9 @@ FALL_SINCE = "fall_since_rare"  # depth within the window from where the rarest 
 FALL_LEARNING = "fall_learning"  # depth within the window from where the first class is learned to where all pass upper
 WARM_UP = "warm_up"  # the highest rank up to the trough, less that at the trough
 GROWTH = "growth"  # the highest rank from the trough on, less that at the trough
-# 1 where `WARM_UP` and then `FALL_RARE` reach the threshold, else 0: the rank falls, rises and falls again. The paper's
-# names are warm-up, entropy-seeking and compression-seeking phase; growth and compression are the last two here.
+# 1 where `WARM_UP` and then `FALL_RARE` reach the threshold, else 0: the rank falls, rises and falls again. The paper
+# calls the three phases warm-up, entropy-seeking and compression-seeking; here they are warm-up, growth and
+# compression.
 PHASES = "phases"
 PHASES_SINCE = "phases_since_rare"  # the same with `FALL_SINCE`: the last fall may go on once the rarest are learned
 NET = "net"  # the rank where the rarest classes are learned, less that where they begin to be

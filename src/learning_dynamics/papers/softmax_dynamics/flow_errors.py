@@ -15,8 +15,8 @@ from learning_dynamics.tidy import Quantity, Table, cached_per_table, select, se
 
 # Bound on the relative error of an invariant along a flow of the toy, over the integrator's rtol: three times the
 # largest that was measured, on flows that no claim judges (class sizes 3-2-2-1, 5-1-1-1, 2-2-2-2 and 3-1-1, two and
-# three dimensions, both kinds of starts, 30 members each, seed 777). It was at most 1.3, 2.4 and 3.0 at an rtol of 1e-9,
-# 1e-11 and 1e-12: the error is nearly proportional to rtol.
+# three dimensions, both kinds of starts, 30 members each, seed 777). It was at most 1.3, 2.4 and 3.0 at an rtol of
+# 1e-9, 1e-11 and 1e-12: the error is nearly proportional to rtol.
 FLOW_ERROR = 10.0
 # How far M moves in one step of the finite differences along flows, in Frobenius' norm, over the gap of its spectrum.
 # The differences are of fourth order. Their truncation error, about 1e-12, is far below that of rounding, which

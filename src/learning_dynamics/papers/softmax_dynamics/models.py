@@ -1,10 +1,12 @@
 """Free features and a linear classifier: logits f W, one free row of f per example (Li et al. 2025, appendix B).
 
-With the cross-entropy the residual A is softmax(f W) minus the one-hot labels; with the squared loss it is f W minus
-the one-hot labels. Either way the parameters move by ``df/dt = -eta A W^T`` and ``dW/dt = -eta f^T A`` (eq. 12).
+Features f are (examples, d), the classifier W (d, classes), labels (examples, classes), one-hot. The residual A is the
+derivative of the loss by the logits: with the cross-entropy softmax(f W) minus the labels, with the squared loss f W
+minus the labels. With the learning rate eta parameters move by ``df/dt = -eta A W^T`` and ``dW/dt = -eta f^T A``
+(eq. 12).
 
-Losses and derivatives take any leading axes, such as those of members, whose labels may differ. The starts, `gaussian`
-and `balanced`, are those of one member.
+Losses and derivatives take arrays with any leading axes, such as (members, times); those of f, W and labels must
+broadcast. The starts, `gaussian` and `balanced`, are those of one member.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +37,7 @@ def residual(features: np.ndarray, classifier: np.ndarray, labels: np.ndarray, l
 
 
 def summed_loss(features: np.ndarray, classifier: np.ndarray, labels: np.ndarray, loss: Loss) -> np.ndarray:
-    """Return the loss summed over examples, over any leading axes."""
+    """Return the loss summed over examples, one number for each entry of the leading axes, shape (...)."""
     logits = features @ classifier
     if loss == "squared":
         return 0.5 * np.sum((logits - labels) ** 2, axis=(-2, -1))
@@ -59,7 +61,13 @@ def pack(features: np.ndarray, classifier: np.ndarray) -> np.ndarray:
 
 
 def unpack(states: np.ndarray, examples: int, dimension: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return f, shape (..., examples, d), and W, shape (..., d, classes), from packed states."""
+    """Return f, shape (..., examples, d), and W, shape (..., d, classes), from packed states.
+
+    Parameters
+    ----------
+    states : ndarray, shape (..., examples * d + d * classes)
+        As `pack` returns them: the entries of f row by row, then those of W.
+    """
     split = examples * dimension
     lead = states.shape[:-1]
     return (
@@ -71,7 +79,8 @@ def unpack(states: np.ndarray, examples: int, dimension: int, classes: int) -> t
 def vector_field(labels: np.ndarray, dimension: int, loss: Loss) -> Field:
     """Return gradient flow as a function ``field(states, members)``, which returns the derivatives of packed states.
 
-    `states` has the shape (chosen members, size); `members` are their indices, shape (chosen members,).
+    `states` has the shape (chosen members, size), with packed f and W as rows; `members` are the indices of the chosen
+    members along the first axis of `labels`, shape (chosen members,).
 
     Parameters
     ----------
@@ -101,9 +110,10 @@ def balanced(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return f and W with ``f^T f = W W^T`` up to rounding.
 
-    A Gaussian f of standard deviation `scale` gives the singular values and the shared directions in feature space; the
-    right singular vectors of W are uniform. The factors can share min(examples, d, classes) directions at most: f
-    keeps its leading ones.
+    A Gaussian f of standard deviation `scale` gives the singular values of both, and the directions in feature space
+    that they share: the right singular vectors of f, which are the left ones of W. The right singular vectors of W are
+    drawn uniformly. At most min(examples, d, classes) directions can be shared: where f has more singular values it
+    keeps the largest.
     """
     rank = min(examples, dimension, classes)
     U, S, Vt = np.linalg.svd(scale * rng.standard_normal((examples, dimension)), full_matrices=False)

@@ -1,10 +1,11 @@
 """The toy trained with momentum, weight decay, minibatches, Adam or correlated inputs, in compiled code.
 
-Features are f = X Theta with a row of inputs X for each example. Orthonormal inputs, X = 1, give the toy's free rows
-(eq. 12). The gradient is that of `models.derivatives`, written out: compiled, a training takes a fifteenth of the time
-that it takes with arrays. Each member is trained alone, from its own random numbers. Moments of the features,
-probabilities of classes and losses are recorded, since the states of a whole map would take gigabytes. The code is
-compiled once in each process and kept in memory only.
+Features are f = X Theta, (examples, d), with a row of inputs X for each example; logits are f W, with the classifier W,
+(d, classes). Orthonormal inputs, X = 1, give the toy's free rows (eq. 12). A is the derivative of the loss by the
+logits: probabilities minus one-hot labels. The gradients are A W^T by f and f^T A by W, as in `models.derivatives`, but
+written out: compiled, a training takes a fifteenth of the time that it takes with arrays. Each member is trained alone,
+from its own random numbers. Moments of the features, probabilities of classes and losses are recorded, since the states
+of a whole map would take gigabytes. The code is compiled once in each process and kept in memory only.
 """
 
 from typing import NamedTuple
@@ -19,9 +20,11 @@ FIRST_MOMENT, SECOND_MOMENT, OFFSET = 0.9, 0.999, 1e-8  # Adam's beta_1, beta_2 
 class Optimiser(NamedTuple):
     """How parameters move: heavy-ball gradient descent with weight decay, or Adam.
 
-    Weight decay is added to the gradient. Where it is `decoupled`, it is taken off the parameters at each step, as by
-    AdamW. A `batch` of 0 is all examples; another minibatch is drawn at each step, and its gradient is scaled to the
-    sum over all examples.
+    Weight decay is added to the gradient, as `weight_decay` times the parameters. If it is `decoupled`, parameters are
+    multiplied by 1 - learning_rate * weight_decay at each step instead, as by AdamW. A step uses `batch` examples,
+    which it draws, and multiplies their gradient by the number of all examples over `batch`. A `batch` of 0 is all
+    examples. Without `adam`, a velocity is multiplied by `momentum` and gains the gradient; parameters move by the
+    learning rate times the velocity.
     """
 
     learning_rate: float
@@ -33,7 +36,7 @@ class Optimiser(NamedTuple):
 
 
 class Course(NamedTuple):
-    """Records of a training; all nan from a divergence on.
+    """Records of a training; all are nan from the record on at which a loss is not finite.
 
     Attributes
     ----------
@@ -42,9 +45,9 @@ class Course(NamedTuple):
     sums : ndarray, shape (records, classes, d)
         Sum of f over each class's examples.
     probabilities : ndarray, shape (records, classes)
-        Mean of its own class's probability over each class's examples.
+        For each class the mean, over its examples, of the probability that an example's own class gets.
     loss, largest_loss : ndarray, shape (records,)
-        Cross-entropy of an example, in the mean, and of the example that has the largest.
+        The mean and the largest of the examples' cross-entropies.
     """
 
     gram: np.ndarray
@@ -55,9 +58,10 @@ class Course(NamedTuple):
 
 
 class _Moving(NamedTuple):
-    """What steps change: parameters, the first and second moments of their gradients, and the order of the examples.
+    """What steps change in place: parameters, two moments of their gradients, and the order of the examples.
 
-    The first examples of the order are the minibatch.
+    The minibatch is the first `batch` examples of the order. Without Adam the first moments are the velocities, and the
+    second are not used.
     """
 
     theta: np.ndarray
@@ -70,13 +74,16 @@ class _Moving(NamedTuple):
 def inputs_of(counts: np.ndarray, shared: float, within_class: float) -> np.ndarray:
     """Return inputs, a row of length one for each example, shape (examples, examples): a symmetric matrix.
 
+    It is the symmetric root of the matrix of inner products.
+
     Parameters
     ----------
     counts : ndarray of int, shape (classes,)
+        Class sizes.
     shared : float
-        Inner product of the inputs of any two examples.
+        Inner product of the inputs of two examples of different classes.
     within_class : float
-        What is added to it for two examples of one class.
+        How much larger it is for two examples of one class.
     """
     labels = np.repeat(np.arange(len(counts)), counts)
     same_class = labels[:, None] == labels[None, :]
@@ -86,9 +93,9 @@ def inputs_of(counts: np.ndarray, shared: float, within_class: float) -> np.ndar
 
 
 def recorded_steps(steps: int, points: int) -> np.ndarray:
-    """Return numbers of steps after which to record: 0, and up to `points` from 1 to `steps`, evenly in the logarithm.
+    """Return numbers of steps after which to record, ascending: 0, then 1 to `steps`, evenly in the logarithm.
 
-    They are fewer than `points` where rounding makes some of them equal.
+    There are 1 + points of them, or fewer where rounding makes some equal.
     """
     return np.unique(np.r_[0, np.round(np.geomspace(1, steps, points)).astype(int)])
 
@@ -109,6 +116,7 @@ def train(
     Parameters
     ----------
     counts : ndarray of int, shape (classes,)
+        Class sizes: numbers of rows of features, sorted by class.
     theta, W : ndarray, shapes (examples, d) and (d, classes)
         Initial parameters.
     records : ndarray of int, ascending
@@ -118,8 +126,8 @@ def train(
     inputs : ndarray, shape (examples, examples), optional
         Orthonormal if not given.
     copies : ndarray, shape (rows,), optional
-        Number of examples that each row of features represents: in full batches they start together and stay so. A
-        row has the gradient of one of its examples, and the classifier the sum over all. `counts` then counts rows.
+        Number of examples that each row of features represents: in full batches examples that start together stay so. A
+        row moves by the gradient of one of its examples, the classifier by the sum over all. `counts` then counts rows.
 
     Raises
     ------
@@ -132,10 +140,10 @@ def train(
     # of one record of each field of `Course`, in their order
     shapes = (dimension, dimension), (classes, dimension), (classes,), (), ()
     course = Course(*(np.full((len(records), *shape), np.nan) for shape in shapes))
-    labels = np.repeat(np.arange(classes), counts)  # the class of each row, by number
+    labels = np.repeat(np.arange(classes), counts)  # the number of each row's class, not one-hot
     weights = np.ones(len(labels)) if copies is None else np.asarray(copies, dtype=float)
     orthonormal = inputs is None or bool(np.array_equal(inputs, np.eye(len(inputs))))
-    X = np.empty((0, 0)) if inputs is None else inputs
+    X = np.empty((0, 0)) if inputs is None else inputs  # an empty matrix for compiled code, which does not read it
     theta_moments, W_moments = np.zeros((2, *theta.shape)), np.zeros((2, *W.shape))
     moving = _Moving(theta.copy(), W.copy(), theta_moments, W_moments, np.arange(len(labels)))
     _seed(minibatch_seed)
@@ -157,7 +165,8 @@ def _seed(minibatch_seed):
 def _advance(inputs, orthonormal, labels, copies, moving, optimiser, steps, until, records, course):
     """Train on from `steps` steps to `until`; return whether there are more to take.
 
-    There are none after the last record, or once a loss is not finite.
+    There are none after the last record, or once a loss is not finite. `inputs` are not read where they are
+    `orthonormal`; `labels` are numbers of classes, (examples,), and `copies` how many examples each row stands for.
     """
     theta, W, theta_moments, W_moments, order = moving
     examples, dimension = theta.shape
@@ -181,6 +190,7 @@ def _advance(inputs, orthonormal, labels, copies, moving, optimiser, steps, unti
                 order[i], order[j] = order[j], order[i]
         if records[recorded] == steps:
             for i in range(examples):
+                # `s` is the sum of exp(logit - top) over classes, so that the loss is log(sum of exp(logit)) - own
                 own, top, s = _residual(f, W, labels, i, A)
                 losses[i] = top + np.log(s) - own
                 if not np.isfinite(losses[i]):
@@ -194,7 +204,7 @@ def _advance(inputs, orthonormal, labels, copies, moving, optimiser, steps, unti
                 gradient_W[k, c] = 0.0
             for i in range(examples):
                 gradient_f[i, k] = 0.0
-        # the gradients of eq. 12, A W^T and f^T A, over the minibatch; `s` is an entry of A W^T
+        # the gradients of eq. 12, A W^T and f^T A, over the minibatch; here `s` is an entry of A W^T
         for q in range(batch_size):
             i = order[q]
             _residual(f, W, labels, i, A)
@@ -215,7 +225,7 @@ def _advance(inputs, orthonormal, labels, copies, moving, optimiser, steps, unti
 def _residual(f, W, labels, i, A):
     """Write an example's probabilities less its one-hot label into a row of A.
 
-    Returns its own logit, the largest one, and the sum of exponentials of logits less the largest.
+    Returns the logit of its own class, the largest logit, and the sum over classes of exp(logit - largest logit).
     """
     classes, top, s = W.shape[1], -np.inf, 0.0
     for c in range(classes):
@@ -260,9 +270,9 @@ def _record(course, recorded, f, A, labels, copies, sizes, losses, total):
 
 @numba.njit
 def _move(parameters, gradient, first, second, optimiser, steps):
-    """Take one step in place, number `steps`; `first` and `second` are the moments of the gradient.
+    """Take one step in place; `steps` is its number, from 1 on, `first` and `second` are the moments of the gradient.
 
-    Of heavy-ball descent `first` is the velocity.
+    In heavy-ball descent `first` is the velocity, and `second` is not used.
     """
     rate, decay = optimiser.learning_rate, optimiser.weight_decay
     # Adam divides its moments by these, as they start at zero

@@ -1,4 +1,4 @@
-"""Class sizes, and the names of cells, which join them by dashes: ``4-2-1-1``."""
+"""Class sizes, and their name in tables, which joins them by dashes: ``4-2-1-1``, the column `counts`."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ def name_of(sizes: Iterable[int]) -> str:
 
 
 def sizes_of(counts: str) -> list[int]:
-    """Return the class sizes that a cell's name joins by dashes."""
+    """Return the class sizes that their name joins by dashes."""
     return [int(size) for size in counts.split("-")]
 
 

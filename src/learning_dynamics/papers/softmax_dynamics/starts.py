@@ -1,6 +1,9 @@
 """Starts of a cell's members, grids of cells, and the trajectory of all their members.
 
-A cell is one combination of settings, such as class sizes, dimension and scale; its members differ in their draw.
+A cell is one combination of settings, such as class sizes, dimension and scale; a run over a grid has a cell for every
+combination of the values that it lists. The members of a cell differ in their draw, and there are as many as the
+setting `seeds`. Arrays of a grid have members along the first
+axis, cell by cell, so that draws vary fastest. f are features, W is the classifier.
 """
 
 import itertools
@@ -20,9 +23,10 @@ from learning_dynamics.trajectories import Trajectory
 def cell_states(
     counts: Sequence[int], dimension: int, *, init: model.Init, scale: float, seeds: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return labels, shape (seeds, examples, classes), and packed initial states.
+    """Return one-hot labels, shape (seeds, examples, classes), and packed starts, shape (seeds, size), of a cell.
 
-    A cell's draws depend on its own settings alone, not on the other cells of the grid.
+    The random numbers of a cell depend on its own settings and on `seed`, not on the other cells of the grid. `seeds`
+    is the number of draws, and `seed` is the seed of the run.
     """
     draw = {"balanced": model.balanced, "gaussian": model.gaussian}[init]
     label = f"softmax_dynamics.{init}.{name_of(counts)}.{dimension}.{scale}"
@@ -39,8 +43,9 @@ def factors_of(states: np.ndarray, labels: np.ndarray, dimension: int) -> dict[s
     Parameters
     ----------
     states : ndarray, shape (..., size)
+        As `models.pack` returns them, with size = examples * d + d * classes.
     labels : ndarray, shape (members, examples, classes)
-        Give the numbers of examples and of classes.
+        Only its shape is used: it has the numbers of examples and of classes.
     """
     _, examples, classes = labels.shape
     f, W = model.unpack(states, examples, dimension, classes)
@@ -58,10 +63,13 @@ def undecided(*series: np.ndarray) -> np.ndarray:
 
 
 def finite_factors(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return f and W in double precision, shape (members, times, ...), and which members failed, shape (members,).
+    """Return f, shape (members, times, examples, d), W, (members, times, d, V), and which members failed, (members,).
 
-    A member that failed has its start at all times: singular values need finite matrices.
+    Both factors are in double precision. A member has failed if it has entries that are not finite, or if the
+    trajectory marks it as undecided. At all times it gets the factors of its start, since singular values need finite
+    matrices: what is computed of it must be replaced by nan.
     """
+    # the trajectory's series have the names f and W
     f, W = (trajectory.series[name].astype(float) for name in "fW")
     failed = undecided(f, W)
     if trajectory.undecided is not None:
@@ -73,7 +81,8 @@ def finite_factors(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray, np.n
 def padded(parts: Iterable[np.ndarray]) -> np.ndarray:
     """Return the arrays of several cells as one array, members of one cell after those of another.
 
-    Each of `parts` has the shape (members, ...); axes after the first are padded with zeros to the longest of all.
+    Each of `parts` has the shape (members, ...), with equally many axes. Each axis after the first is padded with zeros
+    at its end, to the longest that any part has there.
     """
     parts = list(parts)
     largest = np.max([part.shape[1:] for part in parts], axis=0)
@@ -85,7 +94,7 @@ Cell = Mapping[str, Any]  # the settings of a cell of a grid, by name
 
 
 def grid_cells(**values: Iterable[Any]) -> list[Cell]:
-    """Return the cells of all combinations of the values of each name; the last name changes fastest.
+    """Return the cells of all combinations of the values of each name; the last name varies fastest.
 
     ``grid_cells(dimension=[2, 3], scale=[0.1])`` has the cells {dimension: 2, scale: 0.1} and {dimension: 3, scale:
     0.1}.
@@ -94,7 +103,7 @@ def grid_cells(**values: Iterable[Any]) -> list[Cell]:
 
 
 def constants_of(cells: Sequence[Cell], seeds: int) -> dict[str, np.ndarray]:
-    """Return the settings of the cells by name, repeated for each of the `seeds` members of a cell."""
+    """Return the settings by name, shape (cells * seeds, ...): those of a cell, repeated for each of its members."""
     return {name: np.repeat(np.array([cell[name] for cell in cells]), seeds, axis=0) for name in cells[0]}
 
 
@@ -106,13 +115,13 @@ def over_cells(
     Parameters
     ----------
     follow : callable
-        Takes the settings of a cell by name; returns series of its members, (seeds, times, ...).
+        Takes the settings of a cell by name; returns its series by name, shape (seeds, times, ...).
 
     Returns
     -------
     Trajectory
-        Members in the order of the cells, padded with zeros to the largest shapes; undecided where a state is not
-        finite. Constants are the settings of the cells.
+        Members come cell by cell, and series are padded with zeros to the largest shapes. A member is undecided if one
+        of its entries is not finite. Constants are the settings of the cells, one for each member.
     """
     parts = [follow(**cell) for cell in progress(cells, "cells")]
     series = {name: padded(part[name] for part in parts) for name in parts[0]}
@@ -120,6 +129,6 @@ def over_cells(
 
 
 def require_equal_numbers_of_classes(kind: str, counts: Sequence[Sequence[int]]) -> None:
-    """Refuse class sizes that arrays of one shape cannot hold."""
+    """Refuse lists of class sizes with different numbers of classes; `kind` is the run's name in the message."""
     if len({len(sizes) for sizes in counts}) > 1:
         raise ProjectError(f"{kind}: all entries of `counts` must have as many classes")

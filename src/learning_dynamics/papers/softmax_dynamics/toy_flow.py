@@ -1,4 +1,8 @@
-"""Gradient flow of the toy, in compiled code; each member is integrated alone, so that one may fail."""
+"""Gradient flow of the toy, in compiled code; each member is integrated alone, so that one may fail.
+
+f are the features, a row for each example or for several that agree, and W is the classifier. A is the derivative of
+the loss by the logits f W, and df/dt = -A W^T, dW/dt = -f^T A (eq. 12 with learning rate one).
+"""
 
 from collections.abc import Sequence
 
@@ -32,22 +36,26 @@ def flow(
     labels : ndarray, shape (members, examples, classes)
         One-hot.
     initial : ndarray, shape (members, size)
-        Features and classifier at ``times[0]``, packed as by `models.pack`.
+        Features and classifier at ``times[0]``, packed as by `models.pack`: size = examples * d + d * classes. With
+        `inputs` the parameters Theta, shape (inputs, d), are in place of the features.
     copies : ndarray, shape (members, examples), optional
-        Number of examples that each row of f represents. They coincide, have equal gradients and stay together; the
-        classifier's gradient sums over all of them.
+        Number of examples that each row of f represents; then `labels` has a row for each row of f. The examples of a
+        row coincide, have equal gradients and stay together; the classifier's gradient sums over all of them.
     shared : bool
-        Whether the examples of a row are one context: its gradient is then the sum of theirs, not that of one of them.
+        Whether the examples of a row are one context: the row's gradient is then the sum of theirs, not that of one of
+        them.
     inputs : ndarray, shape (members, examples, inputs), optional
-        Features are linear in these, f = X Theta; states then have Theta, shape (inputs, d), in place of f.
+        X where features are linear in it, f = X Theta. They are free if it is not given.
 
     Returns
     -------
     ndarray, shape (members, times, size)
+        Packed as `initial` is.
     """
     members, examples, classes = labels.shape
     classifier_weights = np.ones((members, examples)) if copies is None else copies
     feature_weights = classifier_weights if shared else np.ones((members, examples))
+    # number of input features, the columns of X
     features = 0 if inputs is None else inputs.shape[-1]
     shape = (examples, dimension, classes, int(loss == "cross_entropy"), features)
     # the data of `field` and `linear_field`: a row for each member
@@ -83,9 +91,9 @@ def class_flow(
     Parameters
     ----------
     sizes : sequence of int
-        Of the classes.
+        Class sizes.
     initial : ndarray, shape (members, size)
-        Packed.
+        f, (classes, d), and W, (d, classes), at ``times[0]``, packed as by `models.pack`.
     shared : bool
         As in `flow`.
 
@@ -119,7 +127,11 @@ def cell_flows(
     integration: LogSpan,
     seed: int,
 ) -> Trajectory:
-    """Return gradient flow of one cell's members: series f and W, constant labels."""
+    """Return gradient flow of one cell's members, one for each of `seeds` draws.
+
+    Series are f (members, times, examples, d) and W (members, times, d, classes); the constant labels is (members,
+    examples, classes).
+    """
     labels, initial = starts.cell_states(counts, dimension, init=init, scale=scale, seeds=seeds, seed=seed)
     states = flow(labels, initial, dimension, loss=loss, times=integration.times, tolerances=integration)
     series = starts.factors_of(states, labels, dimension)
@@ -127,9 +139,9 @@ def cell_flows(
 
 
 # `field` is `models.derivatives`, written out: compiled, a flow takes a twentieth of the time that it takes with
-# arrays, whose overhead is larger than the computation for some ten rows. `shape` holds the numbers of examples,
-# dimensions and classes, 1 for cross-entropy, and the number of inputs. The third argument of `np.dot` is
-# the array for the product.
+# arrays, whose overhead is larger than the computation for some ten rows. `shape` holds five numbers: of examples, of
+# dimensions, of classes, 1 for cross-entropy or 0 for the squared loss, and of inputs, or 0 for free features. `np.dot`
+# writes the product into its third argument.
 @compiled(FIELD)
 def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray) -> None:
     """Write the derivatives of features and classifier (eq. 12) into `slope`.
@@ -152,7 +164,8 @@ def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndar
                 total += A[row, column]
             for column in range(classes):
                 A[row, column] /= total
-        # row by row A becomes minus the residual, weighted for the features; `weighted` is it for the classifier
+        # A, the outputs until here, becomes minus the residual times the example's weight for the features; `weighted`
+        # is minus the residual times the weight for the classifier
         for column in range(classes):
             error = data[row * classes + column] - A[row, column]
             A[row, column], weighted[row, column] = feature_weights[row] * error, classifier_weights[row] * error
@@ -164,14 +177,18 @@ def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndar
 def linear_field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray) -> None:
     """Write the derivatives of the parameters Theta of f = X Theta, and of the classifier, into `slope`.
 
-    `data` are those of `field`, then the inputs X, (examples, inputs) row by row.
+    `state` has Theta, (inputs, d) row by row, then the classifier. `data` are those of `field`, then the inputs X,
+    (examples, inputs) row by row.
     """
     examples, dimension, classes, inputs = shape[0], shape[1], shape[2], shape[4]
+    # numbers of entries of f and of Theta
     free, split = examples * dimension, inputs * dimension
+    # before X come `classes` labels and two weights for each example
     X = data[examples * (classes + 2) :].reshape(examples, inputs)
     feature_state, feature_slope = np.empty(free + dimension * classes), np.empty(free + dimension * classes)
     feature_state[:free] = np.dot(X, state[:split].reshape(inputs, dimension)).ravel()
     feature_state[free:] = state[split:]
+    # the derivatives of free features at f = X Theta; by the chain rule X^T takes those of f to those of Theta
     field(feature_state, data, shape, feature_slope)
     np.dot(X.T, feature_slope[:free].reshape(examples, dimension), slope[:split].reshape(inputs, dimension))
     slope[split:] = feature_slope[free:]

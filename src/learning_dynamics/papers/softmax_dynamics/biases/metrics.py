@@ -1,7 +1,9 @@
 """When each class is learned.
 
-Shapes: `probabilities` (members, times, V), of each class's own examples, in the order of `counts` (members, V), class
-sizes; `dimension` and `scale` (members,). Times are in units of log(1 / scale), which differ between members.
+The series `probabilities`, (members, times, V), has for each class the probability that its row of features gives its
+own label. Classes are in the order of the constant `counts`, (members, V), the class sizes; `dimension` and `scale` are
+(members,). Members come cell by cell; a cell is one combination of these constants, and its members are draws. The
+trajectory's times are in units of log(1 / scale), and so differ between members as flow times.
 """
 
 import numpy as np
@@ -28,11 +30,11 @@ def escapes(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     learning_time
-        Flow time at which the mean probability of a class, over its own examples, passes one half for good; nan for a
-        class that is never learned and for a failed flow.
+        By class, the flow time at which the probability of its own label passes one half for good; nan for a class that
+        is never learned, and for a failed flow.
     """
     times = falls.learned_at(trajectory.time, trajectory.series["probabilities"].astype(float))
-    # from units of log(1 / scale) to flow time
+    # Infinite times, of classes never learned, become nan, and units of log(1 / scale) flow time.
     times = np.where(np.isfinite(times), times, np.nan) * np.log(1 / trajectory.constants["scale"])[:, None]
     failed = starts.undecided(trajectory.series["probabilities"])
     return cells.member_rows(trajectory, {LEARNING_TIME: times}, failed=failed)

@@ -26,16 +26,17 @@ def escapes(
     """Gradient flow under cross-entropy from Gaussian starts of several scales, with one row of features for a class.
 
     It shows when classes escape uniform predictions. The row stands for the mean of all examples of its class, as in
-    the runs `population.class_flows`. The starts of a draw at different scales are multiples of one another, so that
-    its times differ for the scale alone. The absolute tolerance is atol times the scale, as entries start in proportion
-    to it.
+    the runs `population.class_flows`. At different scales a draw has starts that are multiples of one another, so that
+    its times differ only because of the scale. The absolute tolerance is atol times the scale, as the entries of a
+    start are proportional to it. A cell is one combination of class sizes, dimension and scale; its members are draws,
+    as many as the setting `seeds`.
 
     Returns
     -------
     Trajectory
-        Time in units of log(1 / scale), so that scales are below one. Series probabilities (members, times, classes):
-        the probability that each class's row gives its own label. Constants counts (members, classes), dimension and
-        scale (members,).
+        Times are in units of log(1 / scale), so that scales must be below one. Series probabilities, (members, times,
+        classes): the probability of its own label that each class's row gives. Constants counts, the class sizes,
+        (members, classes), dimension and scale, (members,). Members come cell by cell, so that draws vary fastest.
     """
     starts.require_equal_numbers_of_classes("escapes", counts)
     if max(scales) >= 1:
@@ -43,7 +44,7 @@ def escapes(
     times = integration.times
 
     def follow(counts: list[int], dimension: int, scale: float) -> dict[str, np.ndarray]:
-        # the scale is no part of it: starts at all scales are multiples of the same draws
+        # the label of the random numbers leaves out the scale: a draw's starts are multiples of one another
         label = f"softmax_dynamics.escapes.{name_of(counts)}.{dimension}"
         initial = np.stack([turned_start(rng, counts, dimension, scale) for rng in generators(seed, label, seeds)])
         f, W = toy_flow.class_flow(
@@ -64,15 +65,15 @@ def turned_start(rng: np.random.Generator, counts: list[int], dimension: int, sc
     """Return a packed Gaussian start, f and W, in coordinates of feature space in which rounding does no harm.
 
     While everything is small, predictions are uniform and the flow is linear. Let A be the residual of eq. 12 (Li et
-    al. 2025), predictions minus one-hot labels, with a row for each class. Let F be f, and G be -A, each with its row k
-    multiplied by sqrt(n_k), the root of the size of class k. `theory.uniform_gain` returns G, whose singular value
-    decomposition is U S V^T. By eq. 12 F moves at G W^T and W^T at G^T F, so that row i of the growing amplitudes
-    U^T F + V^T W^T grows as exp(S_i t), the first fastest.
+    al. 2025), predictions minus one-hot labels, with a row for each class. Multiply row k of f, and of -A, by
+    sqrt(n_k), where n_k is the size of class k, and call the results F and G. `theory.uniform_gain` returns G, whose
+    singular value decomposition is U S V^T. By eq. 12 dF/dt = G W^T and dW^T/dt = G^T F. Row i of U^T F + V^T W^T, the
+    i-th amplitude, is a vector of feature space; it grows as exp(S_i t), the first amplitude fastest.
 
-    An orthogonal change of coordinates, f Q and Q^T W, leaves the logits and commutes with the flow. A QR
-    factorisation gives the Q of this function, whose first i columns span the first i amplitudes. The first amplitude
-    then has one coordinate to itself, and what is still tiny when it has grown is in the others, where it is not added
-    to larger numbers and lost to rounding.
+    An orthogonal change of coordinates, f Q and Q^T W, does not change the logits, and the flow of the changed start is
+    the changed flow. This function takes Q from a QR factorisation: its first i columns span the first i amplitudes.
+    The first amplitude then has one coordinate to itself. When it has grown, the others are still tiny; in coordinates
+    of their own they are not added to larger numbers and lost to rounding.
     """
     # the mean of n Gaussian rows has a standard deviation of scale / sqrt(n)
     rows, classifier = model.gaussian(rng, len(counts), dimension, len(counts), scale=scale)
@@ -80,5 +81,6 @@ def turned_start(rng: np.random.Generator, counts: list[int], dimension: int, sc
     U, _, Vt = np.linalg.svd(theory.uniform_gain(counts))
     growing = min(dimension, len(counts) - 1)  # the last singular value of G is zero: each of its rows sums to zero
     amplitudes = U.T[:growing] @ (np.sqrt(np.array(counts))[:, None] * rows) + Vt[:growing] @ classifier.T
+    # `turn` is Q; the columns of the transpose are the amplitudes
     turn = np.linalg.qr(amplitudes.T, mode="complete")[0]
     return model.pack(rows @ turn, turn.T @ classifier)

@@ -1,9 +1,17 @@
 """Falls of the effective rank over the maps.
 
-Shapes: `gram` (members, records, d, d), f^T f; `sums` (members, records, V, d), of f over the examples of each class;
-`probabilities` (members, records, V); all with zeros behind a member's own d and V. `counts` (members, V), class sizes,
-has zeros there too; `variant`, `amount`, `dimension` and `scale` (members,). Times count steps, and are evenly spaced
-in the logarithm after the first, 0; windows are pairs of places among records, (members,) each.
+Series, with zeros behind a member's own number of dimensions d and of classes V:
+
+- `gram`, (members, records, d, d): f^T f, where f has a row of features for each example
+- `sums`, (members, records, V, d): the sum of the rows of f over each class's examples
+- `probabilities`, (members, records, V): for each class the mean, over its examples, of the probability that an
+  example's own class gets
+
+Constants: `counts`, (members, V), the class sizes, with zeros behind a member's own V; `variant` and `amount`, what is
+changed in plain gradient descent and to what, `dimension` and `scale`, (members,). Members are draws, cell by cell; a
+cell is one combination of the constants. Times are numbers of steps: 0, then evenly spaced in the logarithm. A place is
+an index of a record, and a window a pair of places, the first and the last, (members,) each. A rank's measure is its
+name in the column `measure`, and a threshold is the least change of the rank that counts as a fall or a rise.
 """
 
 import functools
@@ -38,37 +46,40 @@ MAP = (
 def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> Tables:
     """Measure what is learned, and by how much the rank falls meanwhile, in each member of a map.
 
-    Quantities are by measure of the rank, and falls by threshold as well.
+    All quantities are measured for each rank in the column ``measure``, falls for each threshold as well.
 
     Quantities
     ----------
     net
-        Change of the rank while the rarest classes are learned, from `lower` to `upper`; nan where training diverged.
+        Change of the rank while the rarest classes are learned: from where the probability of the first of them passes
+        `lower` to where those of all have passed `upper`. nan where training diverged.
     learned
-        1 where the mean probability of every class, over its own examples, is above `upper` at the end, 0 elsewhere;
-        nan where training diverged.
+        1 where at the end the probability of every class, the mean over its examples, is above `upper`, 0 elsewhere;
+        nan where training diverged. It is the same for every rank.
     `falls.falls_by_window`
-        By threshold.
+        By rank and threshold.
     fall_before, fall_after
-        Deepest part of such a fall (see ``fall``) just before, and just after, the time of ``fall_rare``: in as many
-        records as that has, as far as the course goes.
+        Depth of the deepest part of such a fall (see ``fall``) in a window just before, and just after, the window of
+        ``fall_rare``. Each has as many records as that window, or fewer where the training begins or ends.
     """
     sizes = trajectory.constants["counts"]
     classes = (sizes > 0).sum(axis=1)
-    # number of examples, with axes of length one for records, d and d
+    # numbers of examples, shape (members, 1, 1, 1), for records, d and d
     examples = sizes.sum(axis=1)[:, None, None, None]
     failed = np.asarray(trajectory.undecided, dtype=bool)
-    mask = failed[:, None, None]
-    # a member that failed gets matrices whose eigenvalues are defined; its rows become nan in `member_rows`
+    mask = failed[:, None, None]  # shape (members, 1, 1); of the failed members
+    # a member that failed gets matrices whose eigenvalues are defined; `member_rows` makes its rows nan
     gram = np.where(mask[..., None], np.eye(trajectory.series["gram"].shape[-1]), trajectory.series["gram"])
     sums = np.where(mask[..., None], 0.0, trajectory.series["sums"])
     total = sums.sum(axis=2)  # shape (members, records, d), as `centre`
-    # shape (members, records, V, d); of classes that only pad the array zero
+    # shape (members, records, V, d); zero for the classes that only pad the array, whose size counts as one here
     means = sums / np.maximum(sizes, 1)[:, None, :, None]
-    # sums over classes: of the means' products, shape (members, records, d, d), and of the means
+    # Sums over classes: `second` of m m^T for the mean m of a class, (members, records, d, d), `centre` of m, (members,
+    # records, d). `centre` over the number of classes is the mean.
     second, centre = np.swapaxes(means, -1, -2) @ means, means.sum(axis=2)
     probabilities = np.where(mask, 0.0, trajectory.series["probabilities"])
-    # covariances up to a factor, on which the rank does not depend
+    # Covariances times the number of rows, examples or classes: the rank does not depend on a factor. Those about the
+    # mean are the sum of products less t t^T / n, with the sum t of n rows.
     covariances = {
         "rankme_centred": gram - total[..., :, None] * total[..., None, :] / examples,
         "rankme": gram,
@@ -79,6 +90,7 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
     windows = falls.windows(probabilities, sizes, lower, upper)
     learned = ((probabilities[:, -1] > upper) | (sizes == 0)).all(axis=1)
     for measure, covariance in covariances.items():
+        # of failed members the sums are zero above, and so are covariances of class means, which then have no rank
         covariance = np.where(failed[:, None, None, None], np.eye(covariance.shape[-1]), covariance)
         series = effective_rank(np.clip(np.linalg.eigvalsh(covariance), 0.0, None))
         quantities: dict[str, Any] = {falls.NET: falls.net_change(series, windows.rare), cells.HAS_LEARNED: learned}
@@ -96,7 +108,7 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
 def variants_map(
     trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
 ) -> pd.DataFrame:
-    """Measure each member as `descent_map` does.
+    """Measure each training of `runs.variants_map` as `descent_map` does.
 
     Quantities
     ----------
@@ -108,7 +120,7 @@ def variants_map(
 
 @columns(*MAP)
 def adamw_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> pd.DataFrame:
-    """Measure each member as `descent_map` does.
+    """Measure each training of `runs.adamw_map` as `descent_map` does.
 
     Quantities
     ----------
@@ -121,7 +133,8 @@ def adamw_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Frac
 def _adjacent_windows(window: tuple[np.ndarray, np.ndarray], last: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return the windows of equal length just before and just after a window, by the quantity of the fall in each.
 
-    Where the series, whose last place is `last`, begins or ends, they are shorter.
+    A window is a pair of places, its first and its last, (members,) each; neighbours share a place. A window that would
+    go beyond the series, whose last place is `last`, is cut.
     """
     begin, end = window
     length = end - begin

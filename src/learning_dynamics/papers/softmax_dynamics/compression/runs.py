@@ -1,4 +1,9 @@
-"""Trainings over grids of class sizes, dimensions and scales: by descent, with one change at a time, and by AdamW."""
+"""Trainings over grids of class sizes, dimensions and scales: by descent, with one change at a time, and by AdamW.
+
+f are the features, a row of length d for each example; the classifier has a column for each class. A variant is one way
+to train. A cell is one combination of a variant, class sizes, dimension and scale; its members are draws, as many as
+the setting `seeds`. A map is the run over all cells.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +42,16 @@ def descent_map(
     Returns
     -------
     Trajectory
-        Time counts steps. Series, padded with zeros to the largest shapes: gram, f^T f, shape (members, records, d, d);
-        sums, of f over each class's examples, shape (members, records, classes, d); probabilities, of its own class,
-        mean over each class's examples, shape (members, records, classes). Constants, of each member: counts, shape
-        (members, classes), padded with zeros; dimension, scale, variant, amount.
+        Times are numbers of steps. Members come cell by cell, variants slowest and draws fastest. Series, padded with
+        zeros to the largest numbers of classes and dimensions:
+
+        - gram, (members, records, d, d): f^T f
+        - sums, (members, records, classes, d): the sum of the rows of f over each class's examples
+        - probabilities, (members, records, classes): for each class the mean, over its examples, of the probability
+          that an example's own class gets
+
+        Constants are counts, the class sizes, (members, classes), padded with zeros, and variant, amount, dimension and
+        scale, (members,): the variant's name, and the value of what it changes.
     """
     from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser  # compiled by numba: not for planning
 
@@ -67,11 +78,12 @@ def variants_map(
     class_inputs: list[Fraction],
     seed: Seed,
 ) -> Trajectory:
-    """Gradient descent as in `descent_map`, over a smaller grid: unchanged, and with one thing changed at a time.
+    """Gradient descent as in `descent_map`: unchanged, and with one thing changed at a time.
 
-    Each list gives the values of one change: the learning rate; heavy-ball momentum, with the rate times one minus the
-    momentum, which keeps the effective rate; weight decay; the size of minibatches; Adam, at these rates; the
-    correlation of inputs, between all examples or within classes. A member starts where plain gradient descent does.
+    Each list gives the values of one change. `momenta` are of heavy-ball momentum, with the rate multiplied by one
+    minus the momentum, which keeps the effective rate. `batches` are sizes of minibatches. `adam_rates` replaces
+    descent by Adam at these rates. `shared_inputs` and `class_inputs` are correlations of inputs, between all examples
+    and within classes. Under every variant a draw has the start that it has under plain gradient descent.
 
     Returns
     -------
@@ -112,7 +124,7 @@ def adamw_map(
     Returns
     -------
     Trajectory
-        As in `descent_map`; variant AdamW, its amount the decay.
+        Series and constants as in `descent_map`. The variant is AdamW, and the amount its decay.
     """
     from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser  # compiled by numba: not for planning
 
@@ -128,11 +140,11 @@ def adamw_map(
 class Variant:
     """One way to train."""
 
-    name: str  # what it changes
-    amount: float  # the value of what it changes
+    name: str  # what it changes in plain gradient descent
+    amount: float  # the value of what it changes; of plain gradient descent its learning rate
     optimiser: Optimiser
-    shared: float = 0.0  # correlation of inputs between all examples
-    by_class: float = 0.0  # correlation of inputs within classes
+    shared: float = 0.0  # inner product of the inputs of any two examples
+    by_class: float = 0.0  # what two examples of one class have in addition to `shared`
 
 
 def _padded(counts: Sequence[list[int]]) -> list[list[int]]:
@@ -148,14 +160,14 @@ def _train_all(
     from learning_dynamics.papers.softmax_dynamics import optimisers  # compiled by numba: not for planning
 
     records = optimisers.recorded_steps(steps, points)
-    # a cell names its variant by what can be a constant of the trajectory, a text and a number
+    # the constants of a trajectory are texts and numbers: a cell has its variant's name and amount, not the variant
     by_name_and_amount = {(variant.name, float(variant.amount)): variant for variant in variants}
 
     def follow(
         *, variant: str, amount: float, counts: list[int], dimension: int, scale: float
     ) -> dict[str, np.ndarray]:
         chosen = by_name_and_amount[variant, amount]
-        sizes = np.array([size for size in counts if size])  # without the padding
+        sizes = np.array([size for size in counts if size])  # without the zeros that pad `counts`
         inputs = optimisers.inputs_of(sizes, chosen.shared, chosen.by_class)
         courses = []
         for rng in generators(seed, f"softmax_dynamics.map.{name_of(sizes)}.{dimension}.{scale}", seeds):
@@ -171,7 +183,7 @@ def _train_all(
             "probabilities": np.stack([course.probabilities for course in courses]),
         }
 
-    # a cell of the grid under each variant, named by what `follow` takes
+    # every cell of the grid under each variant; the names are the parameters of `follow`
     cells_of_variants = [
         {"variant": name, "amount": amount, **cell} for name, amount in by_name_and_amount for cell in cells
     ]

@@ -1,4 +1,10 @@
-"""Balanced starts and early flows over class sizes, for the growth of singular values (Theorem B.3)."""
+"""Balanced starts and early flows over class sizes, for the growth of singular values (Theorem B.3).
+
+f are the features, a row of length d for each example, and W is the classifier, a column for each of V classes; they
+are balanced if f^T f = W W^T. A is the derivative of the loss by the logits f W. One class has N examples, the setting
+`largest`, and every other class has one. A cell is one combination of V, N and, if it varies, the scale; its members
+are draws, as many as the setting `seeds`. Members come cell by cell, so that draws vary fastest.
+"""
 
 import numpy as np
 
@@ -13,15 +19,13 @@ from learning_dynamics.trajectories import Trajectory
 def initial_states(
     *, classes: list[Count], largest: list[Count], dimension: Count, scales: list[Positive], seeds: Count, seed: Seed
 ) -> Trajectory:
-    """Balanced initial states over numbers of classes, sizes of the largest class, and scales.
-
-    Every other class has one example. Arrays are padded with zeros to the largest shapes.
+    """Balanced starts for all combinations of a number of classes, a size of the largest class and a scale.
 
     Returns
     -------
     Trajectory
-        Series f and W at time 0, shape (members, 1, examples, d) and (members, 1, d, V); constants classes, largest,
-        scale of each member.
+        Series f and W at time 0, shape (members, 1, examples, d) and (members, 1, d, V), padded with zeros to the
+        largest numbers of examples and classes. Constants classes (V), largest (N) and scale, (members,).
     """
 
     def draw(classes: int, largest: int, scale: float) -> dict[str, np.ndarray]:
@@ -52,14 +56,13 @@ def early_growth(
 ) -> Trajectory:
     """Gradient flow from a tiny balanced start, while predictions stay uniform.
 
-    Every class but the largest has one example. A run lasts `growth` units of 1 / sqrt(largest class
-    size), the unit of the trajectory's time. Arrays are padded with zeros.
+    Times are recorded in units of 1 / sqrt(N), and a flow lasts `growth` of these units.
 
     Returns
     -------
     Trajectory
-        Series f and W, shape (members, times, examples, d) and (members, times, d, V); constants classes, largest of
-        each member.
+        Series f and W, shape (members, times, examples, d) and (members, times, d, V), padded with zeros to the largest
+        numbers of examples and classes. Constants classes (V) and largest (N), (members,).
     """
     times = np.linspace(0.0, growth, points)
 
@@ -92,16 +95,16 @@ def repeated_contexts(
     rtol: Positive,
     seed: Seed,
 ) -> Trajectory:
-    """As `early_growth`, where all examples of a class are one context: they share one row of f.
+    """Gradient flow as in `early_growth`, where all examples of a class are one context: they share one row of f.
 
-    The gradient by that row is the sum over its examples, N A W^T in place of A W^T. A run lasts `growth` units of
-    1 / N, the unit of the trajectory's time.
+    The gradient by that row is the sum over its examples: for the largest class N times the row of A W^T. Times are
+    recorded in units of 1 / N, and a flow lasts `growth` of these units.
 
     Returns
     -------
     Trajectory
-        Series f, one row for each class, shape (members, times, V, d), and W, shape (members, times, d, V); constants
-        classes, largest of each member.
+        Series f, one row for each class, shape (members, times, V, d), and W, shape (members, times, d, V), padded with
+        zeros to the largest number of classes. Constants classes (V) and largest (N), (members,).
     """
     times = np.linspace(0.0, growth, points)
 

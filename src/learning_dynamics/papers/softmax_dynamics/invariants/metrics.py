@@ -1,11 +1,20 @@
 """Conserved quantities of gradient flow, and rates of singular values, along single flows and smooth curves.
 
-Shapes: `f` (members, times, examples, d) and `W` (members, times, d, V); `labels` (members, examples, V), one-hot, of
-descent those of one learning rate's members; `learning_rate` and `correlation` (members,), whose members stand rate by
-rate, or correlation by correlation, as many of each as the setting `seeds`. Pairs of singular vectors need as many
-values of f as of W: d is at most V, or V is the number of examples. Of curves, `M` and `dM` (seeds, times, rows,
-columns) and `nearby` (seeds, times, 4, rows, columns), M at t + step * (-2, -1, 1, 2). Of linear inputs, `linear`,
-`free` and `looser` (members, times, examples, d), all features f. Times are flow time, learning rate times steps.
+Series and constants of the four runs, for V classes and d dimensions:
+
+- `flow`: features `f`, (members, times, examples, d); the classifier `W`, (members, times, d, V); `labels`, one-hot,
+  (members, examples, V). Members are draws. Singular vectors of f and W are paired, so that both must have as many
+  singular values: d is at most V, or V is the number of examples.
+- `descent`: `f` and `W` as of `flow`; `learning_rate`, (members,). Members are all pairs of a rate and a draw; draws
+  vary fastest.
+- `matrix_curves`: `M` and its derivative `dM`, (seeds, times, rows, columns); `nearby`, (seeds, times, 4, rows,
+  columns), M at t + step * (-2, -1, 1, 2).
+- `linear_inputs`: `linear`, `free` and `looser`, (members, times, examples, d), all of them features; `correlation`,
+  (members,). Members are all pairs of a correlation and a draw; draws vary fastest.
+
+Times are flow time, which is learning rate times steps. A is the residual of eq. 12, and g_i = u_1i^T A v_2i. The i-th
+singular value of f and its singular vectors are sigma_1i, u_1i and v_1i, those of W sigma_2i, u_2i and v_2i, numbered
+from the largest down at each time. The column `seed` has the number of the draw.
 """
 
 import numpy as np
@@ -42,7 +51,8 @@ RATE = Column("learning_rate", "float", "step size of gradient descent")
 def flow(trajectory: Trajectory) -> pd.DataFrame:
     """Measure invariants and rates of singular values along gradient flow; nan where a flow failed.
 
-    Singular values are numbered descending at each time, sigma_1i and sigma_2i those of f and W; norms are Frobenius'.
+    The singular values of f are sigma_1i, those of W sigma_2i, numbered from the largest down at each time. Norms are
+    Frobenius'.
 
     Quantities
     ----------
@@ -50,23 +60,25 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
         Singular values of the features, sigma_1i.
     rate_f, rate_w
         Derivatives in time of the singular values of f, and of W, by finite differences along the motion; predicted by
-        -g_i times the other factor's singular value (Theorem B.3).
+        -g_i sigma_2i, and -g_i sigma_1i, with g_i = u_1i^T A v_2i (Theorem B.3, eqs. 17 and 18).
     lemma_f, lemma_w
-        Derivatives as ``rate_f`` and ``rate_w``; predicted by u^T (dM/dt) v for M = f, and M = W (Lemma B.1).
+        The same derivatives as ``rate_f`` and ``rate_w``; predicted by u_i^T (dM/dt) v_i for M = f, and M = W, with
+        their singular vectors (Lemma B.1).
     speed_f, speed_w
         Norm of df/dt, and of dW/dt.
     gap
-        Smallest distance between neighbours in a factor's spectrum, zero included, relative to its largest singular
-        value; the smaller of both factors'.
+        Smallest distance between neighbours among a factor's singular values and zero, relative to its largest singular
+        value; that of f or that of W, whichever is smaller.
     `_drift`
         Along the flow.
     spectra
         Largest |sigma_1i^2 - sigma_2i^2|, relative to sigma_11^2 (Theorem B.2).
     directions
-        Largest sine between the singular vectors v_1i and u_2i, times the smallest distance within the spectrum of
-        sigma_1i^2, relative to sigma_11^2 (Theorem B.2).
+        Largest sine of the angle between the singular vectors v_1i and u_2i, times the smallest distance between
+        neighbours among the values sigma_1i^2 and zero, relative to sigma_11^2 (Theorem B.2).
     """
     f, W, failed = starts.finite_factors(trajectory)
+    # labels get an axis of length one for times
     loss, labels = trajectory.settings["loss"], trajectory.constants["labels"][:, None]
     df, dW = model.derivatives(f, W, labels, loss)
     (U1, S1, V1), (U2, S2, V2) = paired_svd(f, W)
@@ -92,6 +104,7 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
         DIRECTION_DIFFERENCE: sine.max(axis=-1) * smallest_gap(S1**2) / top,
     }
     table = rows(quantities, {"seed": np.arange(len(f)), "time": trajectory.time})
+    # members are draws here, so that the column `seed` has their numbers
     table.loc[failed[table["seed"]], "value"] = np.nan
     return table
 
@@ -107,7 +120,8 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
     """
     drift, imbalance = _drift(trajectory.series["f"], trajectory.series["W"])
     rates = trajectory.constants["learning_rate"]
-    # members are in the order of rates, and each rate has all seeds
+    # every rate has as many members as there are draws, and they come rate by rate: counting those of the first rate
+    # gives the number of draws, and a member's number modulo that is its draw
     seeds = np.arange(len(rates)) % np.count_nonzero(rates == rates[0])
     axes = {"seed": seeds, "time": trajectory.time}
     return rows({DRIFT: drift, IMBALANCE: imbalance}, axes, learning_rate=rates)
@@ -124,13 +138,13 @@ def matrix_curves(trajectory: Trajectory) -> pd.DataFrame:
     speed
         Frobenius norm of dM/dt.
     gap
-        Smallest distance between neighbours in the spectrum, zero included.
+        Smallest distance between neighbours among the singular values of M and zero, not relative to any of them.
     """
     M, dM, nearby = (trajectory.series[name] for name in ("M", "dM", "nearby"))
     values = np.linalg.svd(nearby, compute_uv=False)
     step = trajectory.settings["step"]
-    # The places of t - 2h, t - h, t + h, t + 2h, with h for the step, are 0 to 3. The difference of fourth order is
-    # (8 [M(t + h) - M(t - h)] - [M(t + 2h) - M(t - 2h)]) / 12h, here of singular values.
+    # On the axis of `nearby` the places 0 to 3 are t - 2h, t - h, t + h and t + 2h, where h is the step. The derivative
+    # of a function s by fourth-order differences is (8 [s(t + h) - s(t - h)] - [s(t + 2h) - s(t - 2h)]) / 12h.
     difference = (8 * (values[..., 2, :] - values[..., 1, :]) - (values[..., 3, :] - values[..., 0, :])) / (12 * step)
     U, S, V = sorted_svd(M)
     quantities = {
@@ -150,12 +164,13 @@ def linear_inputs(trajectory: Trajectory) -> pd.DataFrame:
     departure
         Frobenius distance of linear features from free ones at the same time, relative to the free ones' norm.
     looser
-        Frobenius distance of free features that are integrated at looser tolerances from the free ones, relative to
-        their norm.
+        Frobenius distance of free features that are integrated at looser tolerances from the free ones, relative to the
+        free ones' norm.
     """
     free = trajectory.series["free"]
     correlation = trajectory.constants["correlation"]
-    # members are in the order of correlations, and each correlation has all seeds
+    # every correlation has as many members as there are draws, and they come correlation by correlation: counting those
+    # of the first gives the number of draws, and a member's number modulo that is its draw
     seeds = np.arange(len(free)) % np.count_nonzero(correlation == correlation[0])
     axes = {"seed": seeds, "time": trajectory.time}
     quantities = {
@@ -166,15 +181,15 @@ def linear_inputs(trajectory: Trajectory) -> pd.DataFrame:
 
 
 def _drift(f: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what the flow conserves (eqs. 15 and 16), f^T f - W W^T, as two norms, shape (members, times) each.
+    """Return two norms of f^T f - W W^T, which the flow conserves (eqs. 15 and 16), shape (members, times) each.
 
     Quantities
     ----------
     drift
-        Frobenius norm of the change of f^T f - W W^T since the start, relative to that of f^T f + W W^T; zero where
-        the difference is conserved.
+        Frobenius norm of the change of f^T f - W W^T since the start, relative to the norm of f^T f + W W^T at the same
+        time; zero where f^T f - W W^T is conserved.
     imbalance
-        Frobenius norm of f^T f - W W^T, relative to that of f^T f + W W^T.
+        Frobenius norm of f^T f - W W^T, relative to the norm of f^T f + W W^T at the same time.
     """
     gram_f, gram_w = np.swapaxes(f, -1, -2) @ f, W @ np.swapaxes(W, -1, -2)
     difference, size = gram_f - gram_w, _norm(gram_f + gram_w)

@@ -1,4 +1,8 @@
-"""Features and classifier by gradient flow and by gradient descent, and smooth curves for Lemma B.1."""
+"""Features and classifier by gradient flow and by gradient descent, and smooth curves for Lemma B.1.
+
+f are the features, a row of length d for each example, and W is the classifier, a column for each class. They move as
+eq. 12 says. A draw is one random start, or one random curve; the setting `seeds` is the number of draws.
+"""
 
 from collections.abc import Sequence
 
@@ -25,12 +29,13 @@ def flow(
     integration: LogSpan,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient flow from one class skew and one scale (eq. 12 with learning rate one).
+    """Gradient flow from starts with one list of class sizes and one scale (eq. 12 with learning rate one).
 
     Returns
     -------
     Trajectory
-        Series f (members, times, examples, d) and W (members, times, d, classes); constant labels.
+        Series f (members, times, examples, d) and W (members, times, d, classes); constant labels, one-hot, (members,
+        examples, classes). Members are draws.
     """
     return toy_flow.cell_flows(
         counts, dimension, loss=loss, init=init, scale=scale, seeds=seeds, integration=integration, seed=seed
@@ -50,26 +55,28 @@ def descent(
     points: Count,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient descent from the same initial states with several learning rates.
+    """Gradient descent from the same starts with several learning rates.
 
-    The largest rate takes `coarse_steps` steps; the others run to the same time, which is the learning
-    rate times the number of steps.
+    The largest rate takes `coarse_steps` steps. The others run to the same time, where time is the learning rate times
+    the number of steps; the recorded times agree exactly if the largest rate is a multiple of each.
 
     Returns
     -------
     Trajectory
-        As in `flow`, members rate by rate; constant learning_rate, shape (members,). Labels are those of one rate's
-        members, shape (seeds, examples, classes).
+        Series f and W with the shapes that they have in `flow`. Members are all pairs of a learning rate and a draw;
+        draws vary fastest. Constants are learning_rate, (members,), and labels, (seeds, examples, classes), with one
+        entry for each draw, since all rates have the same.
     """
     labels, initial = starts.cell_states(counts, dimension, init=init, scale=scale, seeds=seeds, seed=seed)
     field = model.vector_field(labels, dimension, loss)
     largest = max(learning_rates)
-    # recorded steps of the largest rate; a rate that is k times smaller takes k times as many
+    # numbers of steps after which the largest rate is recorded; a rate k times as small takes k times as many
     coarse = np.unique(np.round(np.linspace(0, coarse_steps, points)).astype(int))
     states = [
         ensemble.descent(field, initial, rate, np.round(coarse * (largest / rate)).astype(int))
         for rate in progress(learning_rates, "learning rates")
     ]
+    # one array of all members, rate by rate; of `labels`, those of one rate, only the numbers of rows and columns count
     series = starts.factors_of(np.concatenate(states), labels, dimension)
     constants = {"labels": labels, "learning_rate": np.repeat(np.array(learning_rates), seeds)}
     return Trajectory(largest * coarse, series, constants)
@@ -78,13 +85,13 @@ def descent(
 def matrix_curves(
     *, rows: Count, columns: Count, seeds: Count, points: Count, step: Positive, seed: Seed
 ) -> Trajectory:
-    """Smooth random curves of matrices, M(t) = M_0 + M_1 sin t + M_2 cos 2t, Gaussian coefficients.
+    """Smooth random curves of matrices, M(t) = M_0 + M_1 sin t + M_2 cos 2t, with Gaussian coefficients.
 
     Returns
     -------
     Trajectory
-        Series M, shape (members, times, rows, columns), its derivative dM, and nearby: M at t + step * (-2, -1, 1, 2),
-        shape (members, times, 4, rows, columns).
+        Series M and its derivative dM, (seeds, times, rows, columns), and nearby, (seeds, times, 4, rows, columns): M
+        at t + step * (-2, -1, 1, 2).
     """
     times = np.linspace(0.0, 2 * np.pi, points)
     coefficients = np.stack(
@@ -92,7 +99,7 @@ def matrix_curves(
     )
 
     def curve(waves: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the sum of the coefficients times waves, shape (seeds, ..., rows, columns), of three waves (...)."""
+        """Return the sum over k of wave k times M_k, (seeds, ..., rows, columns); each of three waves is (...)."""
         return np.einsum("k...,mkrc->m...rc", np.stack(waves), coefficients)
 
     def curve_at(t: np.ndarray) -> np.ndarray:
@@ -115,22 +122,24 @@ def linear_inputs(
     looser: Positive,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient flow of linear features f = X Theta under cross-entropy, beside that of free features from the same f.
+    """Gradient flow of linear features f = X Theta under cross-entropy, and of free features from the same f and W.
 
-    X has rows of length one with `inputs` entries. Any two rows have the inner product that `correlations` lists, one
-    value after the other: at 0 they are orthonormal, and the rows of f move as if they were free (eq. 12). The free
-    flow is integrated once more at tolerances `looser` times as large, to see how errors of integration grow.
+    X has a row of length one for each example, with `inputs` entries. Within a member any two rows have the same inner
+    product, one of `correlations`. At 0 they are orthonormal, and the rows of f move as if they were free (eq. 12). The
+    free flow is integrated once more at tolerances `looser` times as large, to see how errors of integration grow.
 
     Returns
     -------
     Trajectory
-        Series linear, free and looser, all f, shape (members, times, examples, d); constant correlation of each
-        member.
+        Series linear, free and looser: the features of the linear flow, of the free flow and of the free flow at the
+        looser tolerances, each (members, times, examples, d). Constant correlation, (members,). Members are all pairs
+        of a correlation and a draw; draws vary fastest.
     """
     times, examples, classes = integration.times, sum(counts), len(counts)
     X, theta, W = [], [], []
     for correlation in correlations:
-        # rows of the symmetric root times orthonormal rows have the inner products of the matrix itself
+        # R rows, with R the symmetric root of the matrix of inner products and orthonormal rows, has these inner
+        # products
         values, vectors = np.linalg.eigh((1 - correlation) * np.eye(examples) + correlation)
         correlation_root = (vectors * np.sqrt(values)) @ vectors.T
         for rng in generators(seed, "softmax_dynamics.linear_inputs", seeds):
@@ -150,6 +159,8 @@ def linear_inputs(
         tolerances=integration,
         inputs=data,
     )
+    # `linear` has Theta, with a row for each input, where free states have f with a row for each example: hence
+    # `inputs`. `data` gets an axis of length one for times.
     features = data[:, None] @ model.unpack(linear, inputs, dimension, classes)[0]
     initial = model.pack(data @ parameters, classifier)
     looser_tolerances = Tolerances(looser * integration.rtol, looser * integration.atol)

@@ -1,10 +1,15 @@
 """Effective ranks, learning of classes, alignment and separation along the toy's flows.
 
-Shapes: `f` (members, times, examples, d), `W` (members, times, d, V), `labels` (members, examples, V), one-hot,
-examples sorted by class; of a grid `counts` (members, V), class sizes as the configuration lists them, largest first,
-`init` and `scale` (members,). All members have equally many classes and examples. A rank or a probability is (members,
-times) or (members, times, V); moments are places along times, (members, 5), in the order of `grids.Moment`. Times are
-flow time.
+Series and constants of the runs, for V classes and d dimensions:
+
+- features `f`, (members, times, examples, d), and the classifier `W`, (members, times, d, V)
+- `labels`, one-hot, (members, examples, V), with examples sorted by class
+- of a grid also `counts`, (members, V), class sizes as the configuration lists them, largest first, and `init` and
+  `scale`, (members,). Its members are flows from every combination of class sizes, kind of start, scale and draw.
+
+All members have equally many classes and examples. A rank is (members, times), a probability (members, times, V).
+Moments are places along times, (members, 5), in the order of `grids.Moment`. Times are flow time, which is learning
+rate times steps. The column `seed` has the number of the draw within its cell.
 """
 
 import functools
@@ -62,30 +67,33 @@ def toy(trajectory: Trajectory, *, coordinates: Natural, populations: list[Popul
     Quantities
     ----------
     `spectra.ranks_of`
-        Of the populations named by `populations`.
+        Of the populations that `populations` names.
     sigma
-        Singular values of the features.
+        Singular values of the features, the largest first.
     rate
-        Derivatives of ``sigma`` in time, u^T (df/dt) v (Lemma B.1).
+        Derivatives of ``sigma`` in time, u_k^T (df/dt) v_k with the features' singular vectors (Lemma B.1).
     probability
-        Mean probability of its own class over a class's examples, by class; under the squared loss, mean output.
+        By class, the mean over the class's examples of the probability that an example's own class gets; under the
+        squared loss, of the output.
     alignment
         |cos| of the angle between the leading eigenvectors of f^T f and W W^T.
     separation_f, separation_w
-        Distance of the largest class's mean from that of all others, in units of the root mean square distance of a
-        point from its own mean: of features, and of the classifier's columns. Infinite where nothing is spread.
+        Distance between the mean of the largest class and the mean of all others, of features and of the classifier's
+        columns; in units of the root mean square distance of a point from its own of the two means. Infinite where
+        points agree with their means.
     loss
         The loss of the run, cross-entropy or squared, summed over examples.
     feature_x, feature_y
-        First and second coordinate of the features, by example, of the first `coordinates` members alone; of a flow
-        that failed, those of its start.
+        First and second coordinate of the features, by example, for the first `coordinates` members only. A member
+        whose flow failed has the coordinates of its start at all times.
     class_x, class_y
-        First and second coordinate of the classifier's columns, by class, of the members of ``feature_x``.
+        First and second coordinate of the classifier's columns, by class, for the same members as ``feature_x``.
     """
     f, W, failed = starts.finite_factors(trajectory)
     labels, loss = trajectory.constants["labels"], trajectory.settings["loss"]
     sigma, rate = _rates(f, W, labels, loss)
-    # the examples of the first class listed, the largest; the same in all members
+    # mask of the examples of the first class listed, the largest; all members have the same labels, so that those of
+    # the first serve for all
     group = labels[0].argmax(axis=-1) == 0
     quantities = ranks_of(f, labels, populations) | {
         SIGMA: sigma,
@@ -97,6 +105,7 @@ def toy(trajectory: Trajectory, *, coordinates: Natural, populations: list[Popul
         LOSS: model.summed_loss(f, W, labels[:, None], loss),
     }
     table = rows(quantities, {"seed": np.arange(len(f)), "time": trajectory.time})
+    # members are draws here, so that the column `seed` has their numbers
     table.loc[failed[table["seed"]], "value"] = np.nan
     yield table
     in_plane = {
@@ -118,27 +127,31 @@ def flow_grid(
 ) -> Tables:
     """Measure each member of a grid; nan where its flow failed.
 
-    Moments are five, in this order: the start, the first class is learned, the rarest classes begin to be (the first
-    of their probabilities passes `lower`), they are learned (all have passed `upper`), the end. ``rank`` to ``net`` are
-    measured by measure of the rank, what follows by measure and threshold.
+    There are five moments, in this order: the start; the first class is learned; the rarest classes begin to be
+    learned, just before the first of their probabilities passes `lower`; the rarest classes are learned, as all of
+    their probabilities have passed `upper`; the end. From ``rank`` to ``net`` a quantity is measured for each rank in
+    the column ``measure``, and from ``swing`` on for each rank and each threshold, the least change of the rank that
+    counts as a fall or a rise.
 
     Quantities
     ----------
     learning_time
-        Flow time at which the mean probability of its own class over a class's examples passes one half for good;
-        under the squared loss, the mean output. nan for a class that is never learned.
+        By class, the flow time at which its probability passes one half for good: the mean over the class's examples
+        of the probability that an example's own class gets; under the squared loss, of the output. nan for a class that
+        is never learned.
     final
-        Mean probability of its own class over a class's examples at the end; under the squared loss, mean output.
+        By class, its probability (see ``learning_time``) at the end.
     reached
         Flow time of each moment.
     rate_1, rate_2
-        Derivatives in time of the features' two largest singular values, u^T (df/dt) v, at each moment.
+        Derivatives in time of the features' two largest singular values, u_k^T (df/dt) v_k with their singular vectors,
+        at each moment.
     alignment
         |cos| of the angle between the leading eigenvectors of f^T f and W W^T, at each moment.
     separation_f, separation_w
-        Distance of the largest class's mean from that of all others, at each moment, in units of the root mean square
-        distance of a point from its own mean: of features, and of the classifier's columns. Infinite where nothing is
-        spread.
+        Distance between the mean of the largest class and the mean of all others, of features and of the classifier's
+        columns, at each moment; in units of the root mean square distance of a point from its own of the two means.
+        Infinite where points agree with their means.
     sigma_1, sigma_2
         The features' two largest singular values, at each moment.
     variance_1, variance_2
@@ -147,28 +160,29 @@ def flow_grid(
         |cos| of the angle between the features' leading right singular vector at each moment and that when the rarest
         classes are learned.
     class_sigma_1, class_sigma_2, class_variance_1, class_variance_2, class_direction
-        The same of the means of classes, each counting once.
+        ``sigma_1`` to ``direction`` of the features' class means, each counting once, instead of the features of all
+        examples.
     rank
         The rank at each moment.
     `falls.warm_up_and_growth`
-        Of each rank.
+        By rank.
     tail
         Change of the rank over the last half decade of time.
     net
-        Change of the rank while the rarest classes are learned, from where they begin to be to where they are.
+        Change of the rank from the moment at which the rarest classes begin to be learned to that at which they are.
     swing
-        The rank's first four alternating swings by the threshold at least, in their order: rises positive, falls
-        negative, 0 after the last.
+        Changes of the rank at its first four swings, in their order: a rise by the threshold or more is positive, a
+        fall by it or more negative. 0 after the last swing.
     `falls.falls_by_window`
-        By threshold.
+        By rank and threshold.
     `falls.three_phases`
-        By threshold.
+        By rank and threshold.
     """
     f, W, failed = starts.finite_factors(trajectory)
     constants, loss, times = trajectory.constants, trajectory.settings["loss"], trajectory.time
     counts, labels = constants["counts"], constants["labels"]
     probabilities = class_probabilities(f, W, labels, loss)
-    windows = falls.windows(probabilities, counts, lower, upper)
+    windows = falls.windows(probabilities, counts, lower, upper)  # fields are places along times, (members,)
     members = np.arange(len(f))
     rare_begin, rare_learned = windows.rare
     records = {  # where in the series each moment is, of each member
@@ -184,16 +198,16 @@ def flow_grid(
         """Return a series, shape (members, times, ...), at each member's moments, shape (members, 5, ...)."""
         return series[members[:, None], moments]
 
-    # Which examples are of the largest class, the first one listed, shape (members, examples). `separation` takes one
-    # group for all members, so that members with the same sizes are measured together.
+    # Mask of the examples of the largest class, the first one listed, shape (members, examples). `separation` takes one
+    # mask for all of its points: members whose first class is equally large have the same and are measured together.
     largest = labels[..., 0] > 0
     separated = np.empty(f.shape[:2])
     for pattern in np.unique(largest, axis=0):
-        group = np.all(largest == pattern, axis=1)
+        group = np.all(largest == pattern, axis=1)  # mask of such members; in `toy` a group is of examples
         separated[group] = separation(f[group], pattern)
     _, rate = _rates(f, W, labels, loss)
     of_members = functools.partial(cells.member_rows, trajectory, failed=failed, measure="")
-    learned = falls.learned_at(times, probabilities)
+    learned = falls.learned_at(times, probabilities)  # shape (members, V); infinite for a class never learned
     yield of_members(
         {
             LEARNING_TIME: np.where(np.isinf(learned), np.nan, learned),
@@ -207,12 +221,15 @@ def flow_grid(
         }
     )
     for population_name in populations:
+        # shape (members, 5, rows, d), with a row for each example or for each class
         points = at_moments(population(f, labels, population_name))
         _, sigma, V = sorted_svd(points)
         _, spread, _ = sorted_svd(points - points.mean(axis=-2, keepdims=True))
+        # `spread` are singular values of points about their mean; squared, over the number of rows, they are
+        # eigenvalues of the covariance
         variances = spread**2 / points.shape[-2]
         leading, names = V[..., 0], SPECTRA[population_name]  # right singular vectors, shape (members, 5, d)
-        # with an axis of length one for the moments
+        # shape (members, 1, d), with an axis of length one for the moments
         when_rare_are_learned = leading[:, [list(Moment).index(Moment.RARE_LEARNED)]]
         yield of_members(
             {
@@ -223,7 +240,7 @@ def flow_grid(
                 names.direction: np.abs(np.sum(leading * when_rare_are_learned, axis=-1)),
             }
         )
-    # the place half a decade before the end
+    # the first record at or after half a decade before the end
     before_end = np.searchsorted(times, times[-1] / np.sqrt(10))
     for name, series in ranks_of(f, labels, populations).items():
         tail, net = series[:, -1] - series[:, before_end], falls.net_change(series, windows.rare)
@@ -238,12 +255,15 @@ def flow_grid(
 
 
 def class_probabilities(f: np.ndarray, W: np.ndarray, labels: np.ndarray, loss: str) -> np.ndarray:
-    """Return the mean of its own class's probability (output, for the squared loss) over each class's examples.
+    """Return for each class the mean, over its examples, of the probability that an example's own class gets.
+
+    Under the squared loss the output, which is a logit, takes the place of the probability.
 
     Parameters
     ----------
     f, W : ndarray, shapes (members, times, examples, d) and (members, times, d, classes)
     labels : ndarray, shape (members, examples, classes)
+        One-hot.
 
     Returns
     -------
@@ -256,7 +276,7 @@ def class_probabilities(f: np.ndarray, W: np.ndarray, labels: np.ndarray, loss: 
 
 
 def _rates(f: np.ndarray, W: np.ndarray, labels: np.ndarray, loss: model.Loss) -> tuple[np.ndarray, np.ndarray]:
-    """Return the singular values of f and their derivatives in time, shape (members, times, k) each (Lemma B.1)."""
+    """Return the singular values of f and their derivatives in time, (members, times, values) each (Lemma B.1)."""
     df, _ = model.derivatives(f, W, labels[:, None], loss)
     U, S, V = sorted_svd(f)
     return S, theory.singular_value_rates(U, df, V)

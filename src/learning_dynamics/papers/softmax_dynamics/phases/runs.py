@@ -1,4 +1,8 @@
-"""The toy model from single cells and over grids of class skews, initialisations and scales, by gradient flow."""
+"""The toy model by gradient flow, from single cells and over grids of class sizes, kinds of starts and scales.
+
+f are the features, a row of length d for each example, and W is the classifier, a column for each class. A cell is one
+combination of class sizes, kind of start and scale; its members are draws, as many as the setting `seeds`.
+"""
 
 import numpy as np
 
@@ -21,12 +25,13 @@ def toy(
     integration: LogSpan,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient flow from one class skew and one scale.
+    """Gradient flow from the draws of one cell.
 
     Returns
     -------
     Trajectory
-        Series f (members, times, examples, d) and W (members, times, d, classes); constant labels.
+        Series f (members, times, examples, d) and W (members, times, d, classes); constant labels, one-hot, (members,
+        examples, classes).
     """
     return toy_flow.cell_flows(
         counts, dimension, loss=loss, init=init, scale=scale, seeds=seeds, integration=integration, seed=seed
@@ -44,18 +49,19 @@ def flow_grid(
     integration: LogSpan,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient flow over a grid of class skews, initialisations and scales, in one batch.
+    """Gradient flow over a grid: every combination of class sizes, kind of start and scale is a cell.
 
     Returns
     -------
     Trajectory
-        As in `toy`, members cell by cell, in single precision; constants labels, shape (members, examples, classes),
-        and counts, shape (members, classes), init and scale of each member.
+        Series f and W with the shapes that they have in `toy`, in single precision. Members come cell by cell, so that
+        draws vary fastest, then scales, then kinds of starts. Constants are labels, one-hot, (members, examples,
+        classes); counts, the class sizes, (members, classes); init and scale, (members,).
 
     Raises
     ------
     ProjectError
-        If class sizes differ in their number of classes or of examples.
+        If entries of `counts` differ in their number of classes or of examples.
     """
     if len({(len(sizes), sum(sizes)) for sizes in counts}) > 1:
         raise ProjectError("flow_grid: all entries of `counts` must have as many classes and as many examples")
@@ -65,6 +71,6 @@ def flow_grid(
     labels, initial = (np.concatenate(part) for part in zip(*cell_states, strict=True))
     states = toy_flow.flow(labels, initial, dimension, loss=loss, times=integration.times, tolerances=integration)
     constants = {"labels": labels} | starts.constants_of(cells, seeds)
-    # single precision: its rounding, 6e-8, lies below what the integrator leaves
+    # single precision: its rounding, 6e-8, is below the integrator's error
     series = {name: part.astype(np.float32) for name, part in starts.factors_of(states, labels, dimension).items()}
     return Trajectory(integration.times, series, constants, undecided=starts.undecided(states))

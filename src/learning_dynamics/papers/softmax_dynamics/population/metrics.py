@@ -1,8 +1,13 @@
 """Phases of the rank over examples and over classes, from one row of features for each class.
 
-Shapes: `f` (members, times, V, d), a row for each class, and `W` (members, times, d, V), with zeros behind a member's
-own d; so f W is square, and a class's own logit is on its diagonal. `counts` (members, V), class sizes; `dimension` and
-`scale` (members,). Times are flow time; windows are pairs of places along times, (members,) each.
+Series are the features `f`, (members, times, V, d), a row for each class, and the classifier `W`, (members, times, d,
+V), both with zeros behind a member's own d. The logits f W are square, and a class's logit for its own label is on the
+diagonal. Constants are `counts`, (members, V), the class sizes, and `dimension` and `scale`, (members,). Members are
+draws, cell by cell; a cell is one combination of the constants, and the column `seed` has the number of the draw.
+
+Times are flow time. A window is a pair of places along times, the first and the last, (members,) each. A threshold is
+the least change of the rank that counts as a fall or a rise. A population is what the rank is taken over: examples,
+where a class counts as often as it has examples, or classes, where it counts once.
 """
 
 import functools
@@ -36,7 +41,9 @@ COLUMNS = (
 def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> Tables:
     """Measure RankMe, centred, over examples and over classes; nan where a flow failed.
 
-    Under the squared loss the output of a class is read for its probability.
+    The probability of a class is that of its own label, as its row of features gives it; under the squared loss the
+    output takes its part. All but ``length_order`` is measured by population, and falls and phases by threshold as
+    well.
 
     Quantities
     ----------
@@ -46,19 +53,22 @@ def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
     end
         The rank at the end.
     peak
-        The rank where it is highest since the warm-up's trough, its lowest until the first class is learned.
+        The highest rank from the warm-up's trough on. At the trough the rank is lowest until the first class is
+        learned.
     fall
-        Deepest fall of the rank after a rise, fall and rise by at least the threshold, since the warm-up's trough. 0
-        where nothing falls so.
+        Depth of the rank's deepest fall after a rise. Fall and rise are by the threshold or more, and happen after the
+        warm-up's trough (see ``peak``). 0 if there is no such fall.
     fall_rare
-        Deepest part of such a fall while the rarest classes are learned (see ``net``).
+        Depth of the deepest part of such a fall (see ``fall``) while the rarest classes are learned (see ``net``).
     fall_since_rare
-        The part of such a fall from where the first of the rarest classes passes `lower` to the end.
+        Depth of the deepest part of such a fall (see ``fall``) from where the probability of the first of the rarest
+        classes passes `lower` to the end.
     `falls.three_phases`
         By threshold.
     length_order
-        Slope of log(|f_c|^2 / f_c w_c), a class's squared length over its margin at the end, on log(n_c), its size,
-        over classes c; of neither population. nan where classes are equal, or a margin is not positive.
+        Slope of log(|f_c|^2 / f_c w_c) on log(n_c) over classes c, at the end, by least squares; the column
+        ``population`` is empty. f_c is the row of f of class c, w_c its column of W, f_c w_c the class's margin, and
+        n_c its size. nan where classes are equal, or a margin is not positive.
     """
     return _ranks_and_falls(
         trajectory, loss=trajectory.settings["loss"], thresholds=thresholds, lower=lower, upper=upper
@@ -72,13 +82,13 @@ def _ranks_and_falls(
     sizes = trajectory.constants["counts"]
     f, W, failed = starts.finite_factors(trajectory)
     outputs = f @ W
+    # of each label, until the diagonal takes a class's own: rows are classes, and row c has its own label in column c
     own = model.softmax(outputs) if loss == "cross_entropy" else outputs
-    # rows are classes: row c's own class is in column c
     probabilities = np.diagonal(own, axis1=-2, axis2=-1)
     windows = falls.windows(probabilities, sizes, lower, upper)
     of_members = functools.partial(cells.member_rows, trajectory, failed=failed)
     yield of_members({"length_order": length_orders(f[:, -1], W[:, -1], sizes)}, population="")
-    # a row is the mean of a class: over examples it counts by the class's size
+    # a row is the mean of a class: over examples its weight is the class's size; `weights` get an axis for times below
     for population, weights in (("examples", sizes.astype(float)), ("classes", np.ones(sizes.shape))):
         series = weighted_rankme(f, weights[:, None])
         net = {falls.NET: falls.net_change(series, windows.rare)}
@@ -94,7 +104,7 @@ def _ranks_and_falls(
 def growing_directions(
     trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
 ) -> Tables:
-    """Measure as `class_flows` does; a cell has one member.
+    """Measure each flow of `runs.growing_directions` as `class_flows` does; a cell has one member, without chance.
 
     Quantities
     ----------
@@ -107,17 +117,19 @@ def growing_directions(
 def length_orders(f: np.ndarray, W: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Return each member's slope of log(|f_c|^2 / f_c w_c) on log(n_c) over classes c, shape (members,).
 
-    nan where classes are equal, or the margin f_c w_c of one is not positive.
+    f_c is the row of f of class c, w_c its column of W, f_c w_c the class's margin, and n_c its size. nan where classes
+    are equal, or a margin is not positive.
 
     Parameters
     ----------
     f, W : ndarray, shapes (members, classes, d) and (members, d, classes)
     sizes : ndarray, shape (members, classes)
+        The sizes n_c.
     """
     margins = np.einsum("mcd,mdc->mc", f, W)  # f_c w_c, row c of f with column c of W
     valid = (margins > 0).all(axis=1) & (sizes.max(axis=1) > sizes.min(axis=1))
     # Ordinary least squares with y = log(|f_c|^2 / f_c w_c) and x = log(n_c) less its mean. Members that are not valid
-    # get ones in place of what has no logarithm or is divided by, and nan at the end.
+    # get ones where there would be no logarithm, or a division by zero, and nan at the end.
     y = np.log(np.where(valid[:, None], np.sum(f**2, axis=-1) / np.where(margins > 0, margins, 1.0), 1.0))
     x = np.log(sizes) - np.log(sizes).mean(axis=1, keepdims=True)
     spread = np.where(valid, np.sum(x**2, axis=1), 1.0)
@@ -136,7 +148,7 @@ def weighted_rankme(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     -------
     ndarray, shape (...)
     """
-    # shape (..., rows, 1)
+    # weights over their sum, shape (..., rows, 1)
     share = (weights / weights.sum(axis=-1, keepdims=True))[..., None]
     centred = points - np.sum(share * points, axis=-2, keepdims=True)
     covariance = np.swapaxes(centred, -1, -2) @ (share * centred)

@@ -1,4 +1,8 @@
-"""Gradient flow with one row of features for each class, over class sizes, dimensions and scales."""
+"""Gradient flow with one row of features for each class, over class sizes, dimensions and scales.
+
+f has a row of length d for each class, and the classifier W a column. A cell is one combination of dimension, class
+sizes and scale; its members are draws. Members come cell by cell, so that draws vary fastest.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -31,8 +35,8 @@ def class_flows(
     Returns
     -------
     Trajectory
-        Series f (members, times, classes, d) and W (members, times, d, classes), padded with zeros to the largest d;
-        constants counts, dimension and scale of each member.
+        Series f (members, times, classes, d) and W (members, times, d, classes), padded with zeros to the largest d.
+        Constants are counts, the class sizes, (members, classes), and dimension and scale, (members,).
     """
     starts.require_equal_numbers_of_classes("class_flows", counts)
 
@@ -53,19 +57,21 @@ def growing_directions(
 ) -> Trajectory:
     """Gradient flow of cross-entropy as in `class_flows`, from a start without chance.
 
-    From a small Gaussian start the component of the features along the k-th singular vector of A, at uniform
-    predictions, comes to have a direction of feature space to itself. Here the k-th axis of feature space holds this
-    component alone from the start, with the scale as its norm.
+    A is the derivative of the loss by the logits at uniform predictions (eq. 12). From a small Gaussian start the
+    component of the features along the k-th left singular vector of A comes to have a direction of feature space to
+    itself. Here each axis k of feature space has this component alone from the start on, with the scale as its norm.
 
     Returns
     -------
     Trajectory
-        As of `class_flows`, a member for each of dimensions, counts and scales.
+        Series and constants as in `class_flows`, with one member for each combination of dimension, class sizes and
+        scale.
     """
 
     def initial(dimension: int, sizes: list[int], scale: float) -> np.ndarray:
         U, _, Vt = np.linalg.svd(theory.uniform_gain(sizes))
-        # a row of U stands for all n examples of a class: each of them has 1 / sqrt(n) of it
+        # The rows of `uniform_gain`, and of U, stand for all n examples of a class together: the features of one
+        # example are the row of U over sqrt(n). `Vt[:dimension]` are the rows of W, one for each dimension.
         rows = scale * U[:, :dimension] / np.sqrt(np.array(sizes))[:, None]
         return model.pack(rows, scale * Vt[:dimension])[None]
 
@@ -81,7 +87,10 @@ def _flows(
     seeds: int,
     integration: LogSpan,
 ) -> Trajectory:
-    """Return the flows of all cells in single precision; `initial` returns packed starts of a cell's settings."""
+    """Return the flows of all cells in single precision.
+
+    `initial` takes a cell's dimension, class sizes and scale and returns its packed starts, shape (seeds, size).
+    """
 
     def follow(dimension: int, counts: list[int], scale: float) -> dict[str, np.ndarray]:
         start = initial(dimension, counts, scale)

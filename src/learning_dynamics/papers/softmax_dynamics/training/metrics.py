@@ -2,14 +2,17 @@
 
 Series, recorded at times that count steps:
 
-- `examples`, `classes`, shape (members, records, d): eigenvalues of the features' covariance about their mean, where a
-  class counts as often as it has examples, or once; zeros beyond a member's own d
-- `probabilities`, (members, records, V): of each class's own label, the mean over the examples of the class
-- `loss`, (members, records, 2): the mean over examples, and the largest
+- `examples`, `classes`, (members, records, d): eigenvalues of the features' covariance about their mean, over all
+  examples and over class means; zeros beyond a member's own d
+- `probabilities`, (members, records, V): for each class the mean, over its examples, of the probability that an
+  example's own class gets
+- `loss`, (members, records, 2): the mean and the largest of the examples' cross-entropies
 
 Constants: `counts`, (members, V), the class sizes, all above 0; `method`, `learning_rate`, `decay`, `batch`,
-`dimension` and `scale`, (members,). The run's setting `steps` is the length of a training. The argument `steps` lists
-numbers of steps: the training is measured as if it ended there.
+`dimension` and `scale`, (members,). Members are draws, cell by cell; a cell is one combination of the constants, and
+the column `seed` has the number of the draw within it. The run's setting `steps` is the length of a training. The
+argument `steps` lists numbers of steps: the training is measured as if it ended there. A population is `examples` or
+`classes`.
 """
 
 import functools
@@ -46,19 +49,19 @@ def combinations(
 ) -> Tables:
     """Measure outcomes and effective ranks of trainings, as if they ended after each number of `steps`.
 
-    The effective rank is RankMe of centred features: exp of the entropy of their covariance's eigenvalues, each as a
-    share of their sum, over each population, examples or classes. Ranks and their falls are nan where training left the
-    finite numbers at any step, also beyond the end that is measured.
+    The effective rank is RankMe of centred features: exp of the entropy of the eigenvalues of their covariance, each as
+    a share of their sum. It is measured for each population, all examples or class means. Ranks and their falls are nan
+    for a member whose training left the finite numbers at any step, even at a step after the end that is measured.
 
     Quantities
     ----------
     `outcomes`
-        Whether a training has learned, and whether it has diverged. Of neither population: the column is empty.
+        Whether a training has learned, and whether it has diverged. The column ``population`` is empty.
     end
         The rank at the end, by population.
     peak
-        The rank where it is highest since the warm-up's trough, its lowest until the first class is learned, by
-        population.
+        The highest rank from the warm-up's trough on, by population. At the trough the rank is lowest until the first
+        class is learned.
     `falls.falls_by_window`
         Deepest falls of the rank after a rise, at any time and while classes are learned. By population and threshold.
     `falls.three_phases`
@@ -67,15 +70,16 @@ def combinations(
     sizes = trajectory.constants["counts"]
     failed = np.asarray(trajectory.undecided, dtype=bool)
     of_members = functools.partial(cells.member_rows, trajectory, failed=failed)
-    # failed members get numbers for which everything is defined, and `of_members` replaces what comes of them by nan
+    # failed members get ones, and zeros for probabilities, for which all below is defined; `of_members` puts nan
+    # instead of their results
     ranks = {
         name: effective_rank(np.where(failed[:, None, None], 1.0, trajectory.series[name]))
         for name in ("examples", "classes")
     }
     for end in steps:
-        until_end = trajectory.time <= end
+        until_end = trajectory.time <= end  # mask of records, (records,)
         learned_or_diverged = outcomes(trajectory, until_end)
-        # failed members keep their numbers here: `diverged` says that they failed
+        # no member counts as failed here, so that `diverged` is 1 and not nan for those that did
         yield of_members(learned_or_diverged, failed=np.zeros_like(failed), steps=end, population="")
         probabilities = np.where(failed[:, None, None], 0.0, trajectory.series["probabilities"])[:, until_end]
         windows = falls.windows(probabilities, sizes, lower, upper)
@@ -89,26 +93,30 @@ def combinations(
 
 
 def outcomes(trajectory: Trajectory, records: np.ndarray) -> dict[str, np.ndarray]:
-    """Return which members have learned, and which have diverged, at the last of `records`, shape (members,) each.
+    """Return which members have learned, and which have diverged, at the last of some records, shape (members,) each.
 
-    `records` is a mask of the recorded times, shape (times,). A training that has done neither is still under way.
+    `records` is a mask of the recorded times, shape (times,): those up to the end. A training that has done neither is
+    still under way.
 
     Quantities
     ----------
     learned
-        1 where, at the end, every example's own class has a probability above one half (a loss below log 2), and at no
-        record until then has it had one below the smallest normal number of double precision; 0 elsewhere. The second
-        condition excludes parameters that explode under large steps, as they may end with no loss.
+        1 under two conditions, else 0. At the end the own class of every example has a probability above one half (a
+        loss below log 2). At no record until then has such a probability been below the smallest normal number of
+        double precision. The second condition excludes parameters that explode under large steps, as they may end with
+        no loss.
     diverged
         1 where the mean loss at the end is above log V, that of uniform predictions, from which small starts begin, or
         where training left the finite numbers at any step of the run; 0 elsewhere.
     """
     loss = trajectory.series["loss"][:, records]
     mean, largest = np.moveaxis(loss[:, -1], -1, 0)  # at the end, shape (members,) each
-    # at any record some probability is below the smallest normal number, by the largest loss of an example
+    # The loss of an example is minus the logarithm of its own class's probability. `loss[..., 1]` is the largest loss
+    # at each record.
     exploded = loss[..., 1].max(axis=1) > -np.log(np.finfo(float).tiny)
     failed = np.asarray(trajectory.undecided, dtype=bool)  # of the whole run, also beyond `records`
     uniform = np.log(trajectory.constants["counts"].shape[1])
+    # a mean of nan is not <= uniform, and so counts as diverged
     return {
         cells.HAS_LEARNED: (~failed & ~exploded & (largest < -np.log(falls.LEARNED))).astype(float),
         "diverged": (failed | ~(mean <= uniform)).astype(float),

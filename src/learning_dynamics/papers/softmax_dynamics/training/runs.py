@@ -1,4 +1,8 @@
-"""The toy trained by every combination of optimiser, learning rate, weight decay and batch, over skews and scales."""
+"""The toy trained by every combination of optimiser, rate, weight decay and batch, over class sizes and scales.
+
+Features f have a row of length d for each example, or for each class, and the classifier W a column for each class. A
+cell is one combination of the settings that are lists; its members are draws, as many as the setting `seeds`.
+"""
 
 from __future__ import annotations
 
@@ -38,24 +42,30 @@ def combinations(
 ) -> Trajectory:
     """Train on the cross-entropy, its sum or mean over examples, from Gaussian starts, by all combinations of settings.
 
-    Weight decay is added to the gradient, under AdamW taken off the parameters. `momentum` is heavy-ball momentum; the
-    rate is multiplied by one minus it, which keeps the effective rate. A batch of 0 is all examples; another minibatch
-    is drawn at each step, and its gradient scaled to that of all. Inputs are orthonormal. The start of a member is the
-    same under all optimisers.
+    Weight decay is added to the gradient; under AdamW it is taken off the parameters instead. `momentum` is heavy-ball
+    momentum, for the method of that name alone. Its rate is multiplied by one minus the momentum, which keeps the
+    effective rate. A batch is the number of examples in a minibatch, and 0 is all of them. Each step draws its
+    minibatch, and the minibatch's gradient is scaled to that of all examples. Inputs are orthonormal. A draw has the
+    same start under all optimisers.
 
     With ``rows: classes`` a row of features stands for all examples of its class, which start together and in full
-    batches stay so. Under descent the row is the mean of examples that start apart, whose spread does not grow, and its
-    entries start with standard deviation scale / sqrt(class size). Adam moves parameters by as much however small their
-    gradient is: spread does not vanish in this way, and rows start at the scale.
+    batches stay so. Under descent the row stands for the mean of examples that start apart, since their spread does not
+    grow; its entries start with standard deviation scale / sqrt(class size). Adam moves parameters by as much however
+    small their gradient is, so that spread can matter: here examples start together, and rows have the scale itself.
 
     Returns
     -------
     Trajectory
-        Time counts steps. Series examples and classes (members, records, d): eigenvalues of the features' covariance
-        about their mean, a class counting as often as it has examples or once, padded with zeros to the largest d;
-        probabilities (of its own class, mean over each class), shape (members, records, classes); loss (mean of the
-        examples' and the largest), shape (members, records, 2). Constants method, learning_rate, decay, batch, counts,
-        shape (members, classes), dimension and scale of each member.
+        Times are numbers of steps. Members come cell by cell, draws fastest. Series:
+
+        - examples and classes, (members, records, d): eigenvalues of the features' covariance about their mean, over
+          all examples and over class means, padded with zeros to the largest d
+        - probabilities, (members, records, classes): for each class the mean, over its examples, of the probability
+          that an example's own class gets
+        - loss, (members, records, 2): the mean and the largest of the examples' cross-entropies
+
+        Constants are counts, the class sizes, (members, classes), and method, learning_rate, decay, batch, dimension
+        and scale, (members,).
 
     Raises
     ------
@@ -83,12 +93,13 @@ def combinations(
             share=int(n.sum()) if loss == "mean" else 1,
         )
         rows_of_classes, copies = (np.ones_like(n), n) if reduced else (n, None)
-        # the optimiser is no part of it: starts are the same under all
+        # the label of the random numbers leaves out the optimiser: starts are the same under all
         label = f"softmax_dynamics.map.{name_of(counts)}.{dimension}.{scale}" + (".classes" if reduced else "")
         series: dict[str, list[np.ndarray]] = {"examples": [], "classes": [], "probabilities": [], "loss": []}
         for rng in generators(seed, label, seeds):
             theta, W = models.gaussian(rng, rows_of_classes.sum(), dimension, classes, scale=scale)
             minibatch_seed = int(rng.integers(2**31))
+            # the start of a mean of n examples
             if reduced and method not in ADAPTIVE:
                 theta /= np.sqrt(n)[:, None]
             course = optimisers.train(
@@ -114,10 +125,12 @@ def combinations(
 
 
 def _optimiser(method: str, rate: float, *, decay: float, batch: int, momentum: float, share: int) -> Optimiser:
-    """Return the optimiser of a loss that is the sum over examples divided by `share`, in terms of that of the sum.
+    """Return the optimiser that does to the sum over examples what the given one does to the sum divided by `share`.
 
-    Descent takes a step that is `share` times smaller. Adam takes the same, as it divides gradients by their size. A
-    decay in the gradient is not divided with the loss, so that beside the sum it is `share` times larger.
+    `share` is the number of examples if the loss is their mean, and one if it is their sum. Descent on the sum takes
+    the same steps with a rate `share` times smaller; Adam keeps its rate, as it divides gradients by their size. A
+    decay that is added to the gradient is not divided with the loss: added to the gradient of the sum it is `share`
+    times larger.
     """
     from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser
 
@@ -133,9 +146,9 @@ def _optimiser(method: str, rate: float, *, decay: float, batch: int, momentum: 
 
 
 def _spectra(course: Course, sizes: np.ndarray) -> list[np.ndarray]:
-    """Return eigenvalues of the features' covariance about their mean, over examples and over class means.
+    """Return eigenvalues of the features' covariance about their mean: over examples, then over class means.
 
-    The shape of each is (records, d); nan where a covariance is not finite.
+    Each is (records, d), and nan where a covariance is not finite. `sizes` are the class sizes, (classes,).
     """
     examples, classes = sizes.sum(), len(sizes)
     eigenvalues = []
