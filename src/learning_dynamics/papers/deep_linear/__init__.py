@@ -15,15 +15,17 @@ slide, however many steps reveal it; the title page is slide 1, each outline is 
 - `completion`: slides 26 to 29, 31 and 32: completion of low-rank matrices; the nuclear-norm conjecture
 - `completion_table`: slides 31 and 32: the two printed tables, row by row
 - `enough_entries`: slides 26, 31 and 32: how many observed entries are sufficiently many, by depth
-- `completion_exponents`: slide 35: what is left beyond the rank, as a power of the scale (our law)
+- `completion_exponents`: slide 35: the first singular value beyond the rank, as a power of the initialisation scale
+  (a law that we derive)
 - `restricted_setting`: slides 30 and 32: current theory is oblivious to depth (commuting measurements,
   Schatten quasi-norms)
-- `singular_values`: slides 33 and 35: singular values along the way, between which depth leads to larger gaps
+- `singular_values`: slides 33 and 35: singular values along descent; depth leads to larger gaps between them
 - `one_entry`: slide 35: the theoretical example of one observed entry
 
 In a topic, `quantities` has the names that its tables use, with their meaning.
 
-`networks` has layers, their product and its dynamics; `descent` gradient descent on layers, recorded as it goes;
-`given_spectrum` matrices to complete, `completed_matrices` networks that complete them; `recorded` what runs keep of
-their members; `tables` and `drawing` what tables and figures of several topics share.
+Modules next to the topics: `networks` has layers, their product and its dynamics; `descent` has gradient descent on
+layers, recorded as it goes, and `lp_regression` descent on regressions; `given_spectrum` has matrices to complete, and
+`completed_matrices` networks that complete them; `recorded` makes trajectories of members' results; `quantities`,
+`tables` and `drawing` have what several topics share.
 """

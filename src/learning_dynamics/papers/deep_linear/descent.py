@@ -15,18 +15,19 @@ def descend(
     *,
     bound: float = np.inf,
 ) -> list[Layers]:
-    """Return the layers at the recorded steps, a list of copies for each of these steps.
+    """Return the layers at the recorded steps: a list over these steps, of lists over layers.
 
     Parameters
     ----------
     layers : sequence of ndarray
         Where to start, first layer first; layer j has shape (..., d_j, d_{j-1}), with members along the leading axes.
+        They are left as they are.
     gradient_at : callable
-        From end-to-end matrices to the loss's gradient there, the same shape.
+        From end-to-end matrices, shape (..., d_N, d_0), to the loss's gradient there, of the same shape.
     learning_rate : float or ndarray
         One for all members, or an array of shape (..., 1, 1) with one for each.
     recorded_steps : ndarray of int, ascending
-        Steps after which to record; 0 is the start.
+        Numbers of steps after which to record; 0 is the start.
     bound : float
         A member whose end-to-end matrix has this Frobenius norm or more has diverged, and stays where it is.
     """

@@ -17,7 +17,7 @@ DEPTH_COLOURS = {
     5: COLOURS["sky"],
     8: COLOURS["purple"],
 }
-DASHED = (0, (4, 2))
+DASHED = (0, (4, 2))  # a line style: dashes of four line widths, gaps of two
 
 
 def handle(label: str, colour: Any = "black", line: Any = "-", **style: Any) -> Line2D:
@@ -26,7 +26,7 @@ def handle(label: str, colour: Any = "black", line: Any = "-", **style: Any) -> 
 
 
 def depth_handles(depths: Iterable[int]) -> list[Line2D]:
-    """Return a legend's lines for depths."""
+    """Return a legend's lines, one for each depth, in its colour."""
     return [handle(f"depth {depth}", DEPTH_COLOURS[depth]) for depth in depths]
 
 

@@ -12,12 +12,14 @@ def nested(
 ) -> dict[str, np.ndarray]:
     """Matrices W* with ||W*||_F = size and singular vectors turned at random, with nested sets of observed entries.
 
-    As `matrix_completion.nested` but for the spectrum, which is a multiple of `singular_values` on every draw.
+    The singular values of W* are those of `singular_values` times one number, on every draw; `matrix_completion.nested`
+    has Gaussian factors instead. `observed` has the number of entries of each set.
 
     Returns
     -------
     dict
-        truth, shape (draws, size, size); mask, shape (draws, sets, size, size); observed, shape (sets,).
+        truth, W*, shape (draws, size, size); mask, of bool, shape (draws, sets, size, size), whether an entry is
+        observed; observed, shape (sets,).
 
     Raises
     ------
@@ -37,7 +39,7 @@ def nested(
         U, V = (np.linalg.qr(rng.standard_normal((size, len(spectrum))))[0] for _ in range(2))
         truth[draw] = (U * spectrum) @ V.T
         ranks[draw] = rng.permutation(size * size)
-    # An entry has a rank in a random order of all. It is in every set that has more entries than this rank, so that
-    # sets are nested. Shape (draws, sets, size * size)
+    # `ranks` has each entry's place, from zero on, in a random order of all entries. An entry is in every set that has
+    # more entries than this place, so that sets are nested. Shape of masks: (draws, sets, size * size)
     masks = ranks[:, None] < np.array(observed)[:, None]
     return {"truth": truth, "mask": masks.reshape(draws, -1, size, size), "observed": np.array(observed)}

@@ -1,7 +1,9 @@
 """Deep linear networks: layers W_1 ... W_N whose product W_N ... W_1 is the model.
 
-Layers are a list, first layer first; layer j has shape (..., d_j, d_{j-1}). Formulas are those of the slides that
-docstrings name, from Arora, Cohen and Hazan 2018 and Arora, Cohen, Golowich and Hu 2019.
+Layers are a list, first layer first; layer j has shape (..., d_j, d_{j-1}), and d_0, ..., d_N are the widths. W is the
+product, the end-to-end matrix, and G the loss's gradient at W. Layers are balanced if W_{j+1}^T W_{j+1} = W_j W_j^T for
+all j (slide 14). Formulas are those of the slides that docstrings name, from Arora, Cohen and Hazan 2018 and Arora,
+Cohen, Golowich and Hu 2019.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,8 +16,8 @@ from learning_dynamics.dynamics.gradient_flow import Tolerances, integrate
 from learning_dynamics.errors import DivergenceError
 
 Layers = list[np.ndarray]
-GradientAt = Callable[[np.ndarray], np.ndarray]  # of a loss, as a function of W
-Field = Callable[[float, np.ndarray], np.ndarray]
+GradientAt = Callable[[np.ndarray], np.ndarray]  # G as a function of W, both of shape (..., d_N, d_0)
+Field = Callable[[float, np.ndarray], np.ndarray]  # the velocity of a packed state, from time and state
 
 
 def product(layers: Sequence[np.ndarray]) -> np.ndarray:
@@ -27,12 +29,12 @@ def product(layers: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def widths_of(layers: Sequence[np.ndarray]) -> list[int]:
-    """Return d_0 ... d_N."""
+    """Return the widths d_0 ... d_N of layers."""
     return [layers[0].shape[-1], *(layer.shape[-2] for layer in layers)]
 
 
 def layer_gradients(layers: Sequence[np.ndarray], gradient: np.ndarray) -> Layers:
-    """Return the gradient with respect to each layer, given that with respect to the end-to-end matrix.
+    """Return the gradient with respect to each layer, for the gradient G with respect to the end-to-end matrix.
 
     With respect to W_j it is (W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (slide 15).
     """
@@ -47,7 +49,7 @@ def layer_gradients(layers: Sequence[np.ndarray], gradient: np.ndarray) -> Layer
 
 
 def imbalance(layers: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j (slide 22); zero for a single layer."""
+    """Return the largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j (slide 22), shape (...); zero for one layer."""
     norms = [np.linalg.norm(difference, axis=(-2, -1)) for difference in gram_differences(layers)]
     return np.max(norms, axis=0) if norms else np.zeros(layers[0].shape[:-2])
 
@@ -58,10 +60,10 @@ def gaussian_layers(rng: np.random.Generator, widths: Sequence[int]) -> Layers:
 
 
 def balanced_layers(W: np.ndarray, widths: Sequence[int]) -> Layers:
-    """Return balanced layers whose product is W.
+    """Return balanced layers whose product is W; at depth 1 a copy of W.
 
-    Every layer carries the N-th roots of W's singular values. The left singular vectors of each layer are the right
-    ones of the next (Arora et al. 2019, procedure 1).
+    The singular values of every layer are the N-th roots of W's. The left singular vectors of each layer are the right
+    ones of the next: unit vectors between the layers, W's own at both ends (Arora et al. 2019, procedure 1).
 
     Parameters
     ----------
@@ -95,12 +97,13 @@ def balanced_layers(W: np.ndarray, widths: Sequence[int]) -> Layers:
 
 
 def end_to_end_velocity(W: np.ndarray, gradient: np.ndarray, depth: int) -> np.ndarray:
-    """Return dW/dt of the end-to-end matrix of a balanced network of the given depth.
+    """Return dW/dt of the end-to-end matrix of a balanced network of N layers under gradient flow; N is `depth`.
 
     It is -sum_j [W W^T]^((N-j)/N) G [W^T W]^((j-1)/N), the end-to-end dynamics (slide 16); at depth 1 it is -G. In the
-    basis of W's singular vectors each entry of G is multiplied by one of `preconditioner_factors`. W and the gradient G
-    are one matrix each, shape (d_N, d_0).
+    basis of W's singular vectors each entry of G is multiplied by one of `preconditioner_factors`. W and G are one
+    matrix each, shape (d_N, d_0).
     """
+    # all singular vectors: U is d_N by d_N and Vt d_0 by d_0, while there are min(d_N, d_0) singular values
     U, values, Vt = np.linalg.svd(W)
     rotated = U.T @ gradient @ Vt.T
     return -U @ (preconditioner_factors(values, W.shape, depth) * rotated) @ Vt
@@ -114,17 +117,19 @@ def towards(target: np.ndarray) -> GradientAt:
 def observed(truth: np.ndarray, mask: np.ndarray) -> GradientAt:
     """Return the gradient of the mean square error over observed entries, as a function of W.
 
-    `truth` and `mask` have the shape of W, (..., n, n), or one that broadcasts to it; each mask has its own mean.
+    `truth` is the matrix to complete, and `mask` says which of its entries are observed. Both have the shape of W,
+    (..., n, n), or one that broadcasts to it. The mean of a member is over the observed entries of its own mask.
     """
     weight = 2 * mask / mask.sum(axis=(-2, -1), keepdims=True)
     return lambda W: weight * (W - truth)
 
 
 def preconditioner_of_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the map from row-major vectorised gradients to -dW/dt that the layers make, balanced or not.
+    """Return the map from G to -dW/dt that layers, balanced or not, make under gradient flow.
 
-    sum_j (W_N ... W_{j+1})(W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (W_{j-1} ... W_1), by the product rule (slide 17);
-    shape (d_N d_0, d_N d_0). kron(A, B^T) maps row-major G to A G B; here both are symmetric.
+    By the product rule it takes G to sum_j (W_N ... W_{j+1})(W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (W_{j-1} ... W_1)
+    (slide 17). It is a matrix of shape (d_N d_0, d_N d_0), for G and dW/dt as vectors, row by row. On such vectors
+    kron(A, B^T) takes G to A G B; here A and B are symmetric. Each layer is one matrix.
     """
     size = layers[-1].shape[0] * layers[0].shape[1]
     total = np.zeros((size, size))
@@ -143,10 +148,10 @@ def preconditioner_of_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
 def preconditioner_factors(values: np.ndarray, shape: tuple[int, ...], depth: int) -> np.ndarray:
     """Return the eigenvalues of P_W, the map from G to -dW/dt in `end_to_end_velocity`, shape (d_N, d_0).
 
-    They are sum_j sigma_r^(2(N-j)/N) sigma_s^(2(j-1)/N), by slide 16. `values` are the singular values of W, of the
-    given shape; those beyond them are zeros.
+    That at (r, s) is sum_j sigma_r^(2(N-j)/N) sigma_s^(2(j-1)/N), by slide 16, for the depth N. `values` are the
+    min(d_N, d_0) singular values of W, of the given shape; sigma_r beyond them are zero.
     """
-    # as many as W has rows, and as many as it has columns
+    # padded with zeros: as many as W has rows, and as many as it has columns
     sigma_r, sigma_s = (np.pad(values, (0, count - len(values))) for count in shape)
     # 0 ** 0 is 1 here, as the zeroth power of a matrix is the identity
     return np.sum(
@@ -167,7 +172,10 @@ def projections(U: np.ndarray, matrices: np.ndarray, Vt: np.ndarray) -> np.ndarr
 
 
 def singular_value_rates(W: np.ndarray, gradient: np.ndarray, depth: int) -> np.ndarray:
-    """Return d(sigma_r)/dt = -N sigma_r^(2 - 2/N) <G, u_r v_r^T> (slide 33), shape (..., min(d_N, d_0))."""
+    """Return d(sigma_r)/dt = -N sigma_r^(2 - 2/N) <G, u_r v_r^T> (slide 33), shape (..., min(d_N, d_0)).
+
+    N is `depth`; sigma_r, u_r and v_r are W's singular values, the largest first, and singular vectors.
+    """
     U, values, Vt = np.linalg.svd(W, full_matrices=False)
     return -depth * values ** (2 - 2 / depth) * projections(U, gradient, Vt)
 
@@ -178,12 +186,15 @@ def count_parameters(widths: Sequence[int]) -> int:
 
 
 def pack(layers: Sequence[np.ndarray]) -> np.ndarray:
-    """Return all layers as one vector, the state of an integrator."""
+    """Return all entries of layers of shape (d_j, d_{j-1}) as one vector, first layer first and each row by row."""
     return np.concatenate([layer.ravel() for layer in layers])
 
 
 def unpack(state: np.ndarray, widths: Sequence[int]) -> Layers:
-    """Return the layers of packed states, shape (..., size), for widths d_0 ... d_N."""
+    """Return the layers of packed states, for widths d_0 ... d_N.
+
+    States have shape (..., size). A state may be longer than its layers are: entries behind them are not read.
+    """
     layers, start = [], 0
     for columns, rows in pairwise(widths):
         layers.append(state[..., start : start + rows * columns].reshape(*state.shape[:-1], rows, columns))
@@ -192,9 +203,9 @@ def unpack(state: np.ndarray, widths: Sequence[int]) -> Layers:
 
 
 def product_change(layers: Sequence[np.ndarray], changes: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the change of the end-to-end matrix to first order, by the product rule.
+    """Return the change of the end-to-end matrix to first order in changes of the layers, by the product rule.
 
-    It is sum_j W_N ... W_{j+1} (change of W_j) W_{j-1} ... W_1.
+    It is sum_j W_N ... W_{j+1} (change of W_j) W_{j-1} ... W_1; `changes` have the shapes of the layers.
     """
     return np.sum([product([*layers[:j], change, *layers[j + 1 :]]) for j, change in enumerate(changes)], axis=0)
 
@@ -220,8 +231,8 @@ def flow(
 ) -> np.ndarray:
     """Return the states of a flow at `times`, shape (times, size); nan throughout if it cannot be integrated.
 
-    With `land` the integrator steps onto each time, and states meet the tolerances; else they are interpolated between
-    steps.
+    `initial` is the state at the first time. With `land` the integrator's steps end at each of `times`; else states at
+    `times` are interpolated between its steps, and may be further off than the tolerances say.
     """
     try:
         return integrate(
@@ -236,7 +247,7 @@ def path(
 ) -> np.ndarray:
     """Return the end-to-end matrix at `times` of gradient flow from given layers, shape (times, d_N, d_0).
 
-    It is nan where the result of `flow` is; `options` are those of `flow`.
+    It is nan throughout if the flow cannot be integrated. `options` are `method` and `land` of `flow`.
     """
     widths = widths_of(layers)
     states = flow(flow_field(gradient_at, widths), pack(layers), times, tolerances, **options)
@@ -244,12 +255,12 @@ def path(
 
 
 def grams(layers: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return W_{j+1}^T W_{j+1} and W_j W_j^T for each j, over any leading axes."""
+    """Return the pairs W_{j+1}^T W_{j+1} and W_j W_j^T for j = 1, ..., N - 1, each of shape (..., d_j, d_j)."""
     return [
         (np.swapaxes(above, -1, -2) @ above, below @ np.swapaxes(below, -1, -2)) for below, above in pairwise(layers)
     ]
 
 
 def gram_differences(layers: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return W_{j+1}^T W_{j+1} - W_j W_j^T for each j, which gradient flow conserves (slide 15); any leading axes."""
+    """Return W_{j+1}^T W_{j+1} - W_j W_j^T, which gradient flow conserves (slide 15), for j = 1, ..., N - 1."""
     return [above - below for above, below in grams(layers)]

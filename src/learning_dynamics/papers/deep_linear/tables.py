@@ -1,7 +1,7 @@
 """Columns that the tables of several topics have; rows of completed matrices by draw.
 
-Shapes: functions read tables; arrays that they return have draws along the first axis, sorted: (draws,), or (draws,
-times).
+Functions read tables of metrics. Arrays that they return have draws along the first axis, in ascending order: shape
+(draws,), or (draws, times). N is the number of layers; matrices are n by n.
 """
 
 from typing import Any
@@ -40,7 +40,10 @@ def unfinished(*tables: Table) -> dict[str, int]:
 
 
 def less_true_norm(table: Table) -> Table:
-    """Return the table of completed matrices with nuclear norms less the true one of their draw."""
+    """Return a table of completed matrices in which each nuclear norm is replaced by itself less the true one.
+
+    The true one is the nuclear norm of the matrix to complete, of the same draw. Other rows are as they were.
+    """
     true = select(table, TRUE_NUCLEAR_NORM).groupby("draw")["value"].first()
     is_norm = table["quantity"] == NUCLEAR_NORM
     return table.assign(value=np.where(is_norm, table["value"] - table["draw"].map(true), table["value"]))

@@ -98,7 +98,7 @@ def completion_table(
 
 
 def _scientific(value: float, digits: int = 2) -> str:
-    """Return a number with its power of ten; a dash for none."""
+    """Return a number with its power of ten; a dash for nan."""
     if np.isnan(value):
         return DASH
     mantissa, power = f"{value:.{digits - 1}e}".split("e")
@@ -112,7 +112,10 @@ def _signed(value: float, decimals: int) -> str:
 
 
 def _error_range(errors: np.ndarray) -> str:
-    """Return median, smallest and largest in units of one power of ten, that of the median."""
+    """Return the median, and in brackets the smallest and the largest, in units of the median's power of ten.
+
+    It is a dash if one of the errors is nan.
+    """
     if np.isnan(errors).any():
         return DASH
     power = int(np.floor(np.log10(np.median(errors))))
@@ -120,7 +123,7 @@ def _error_range(errors: np.ndarray) -> str:
 
 
 def _range(values: np.ndarray, as_text: Callable[[float], str]) -> str:
-    """Return the median, with the smallest and the largest in brackets where they round to other numbers."""
+    """Return the median, with the smallest and the largest in brackets if these two differ as texts; a dash for nan."""
     if np.isnan(values).any():
         return DASH
     smallest, median, largest = (as_text(value) for value in (values.min(), np.median(values), values.max()))

@@ -1,4 +1,8 @@
-"""What slides 31 and 32 print, what the authors' notebook shows, and the same quantities of a run."""
+"""What slides 31 and 32 print, what the authors' notebook shows, and the same quantities of a run.
+
+Three methods complete a matrix: nuclear-norm minimisation, and networks of depth 2 and 3. Constants that end in 5K are
+about completion from 5000 observed entries (slide 31), those in 2K from 2000 (slide 32).
+"""
 
 from typing import NamedTuple
 
@@ -25,13 +29,14 @@ class RowByDraw(NamedTuple):
     rank: np.ndarray
 
 
-ENTRIES_5K, ENTRIES_2K = "5k", "2k"  # slide 31, slide 32
-# number of rows, number of observed entries
+ENTRIES_5K, ENTRIES_2K = "5k", "2k"
+# by name, the number of rows of the matrix to complete, and the number of its observed entries
 SIZE_AND_ENTRIES = {ENTRIES_5K: (100, 5000), ENTRIES_2K: (100, 2000)}
 MINIMISATION, DEPTH_2, DEPTH_3 = "nuclear norm min", "depth 2", "depth 3"  # methods
-# nuclear norm of the slides' matrix to complete, which they do not print: taken to be that of the matrices that are
-# recovered with a small error, 221 in four rows of six
+# Nuclear norm of the slides' matrix to complete. The slides do not print it. We take that of the matrices which they
+# show to be recovered with a small error, in four rows of six
 TRUE_NORM = 221
+# by number of entries and method; each row: error, nuclear norm less the true one, effective rank
 PRINTED = {
     ENTRIES_5K: {
         MINIMISATION: Row(8e-7, 221 - TRUE_NORM, 5),
@@ -48,15 +53,15 @@ PRINTED = {
 # The authors' public notebook, plot.ipynb of github.com/roosephu/deep_matrix_factorization, keeps a picture
 # ("Figure 2") of errors, nuclear norms and effective ranks; main.py computes the errors, as mean squares. They are read
 # off the picture to a tenth of their size, ranks to a tenth. Only from 5000 entries its matrix has the slides' norm.
-NOTEBOOK_ERRORS_5K = {MINIMISATION: 8e-7, DEPTH_2: 5e-6, DEPTH_3: 4e-6}  # networks from scale 1e-6
-NOTEBOOK_TRUE_NORM_2K = 219.5
+NOTEBOOK_ERRORS_5K = {MINIMISATION: 8e-7, DEPTH_2: 5e-6, DEPTH_3: 4e-6}  # of networks at initialisation scale 1e-6
+NOTEBOOK_TRUE_NORM_2K = 219.5  # nuclear norm of the matrix to complete
 NOTEBOOK_MINIMISER_2K = Row(0.11, 210.15 - NOTEBOOK_TRUE_NORM_2K, 9.4)  # 210.15 is printed above the picture
 NOTEBOOK_DEPTH_2_2K = {1e-6: (0.025, 6.6), 1e-4: (0.065, 8.4), 1e-3: (0.1, 10.1)}  # error and effective rank, by scale
-NOTEBOOK_ERROR_2K_DEPTH_3 = 3e-5  # from every scale
+NOTEBOOK_ERROR_2K_DEPTH_3 = 3e-5  # at every scale
 
 
 def measured_row(table: Table, scale: float | None = None) -> RowByDraw:
-    """Return the row of networks at one scale, or of nuclear-norm minimisers, which have none.
+    """Return the row of networks at one initialisation scale, or of nuclear-norm minimisers, which have no scale.
 
     Of networks the smallest learning rate counts, and draws that did not reach the training loss are nan.
     """

@@ -20,8 +20,8 @@ draw, which all runs have:
 - `one_output`: series `start_distance`, (members, 1), the distance of the start from the target. Constants
   `iterations`, a number of steps, -1 where descent did not reach the tolerance and -2 where there was no descent,
   `dimension`, the number of inputs, and `over_root`, whether the start's deviation is over the root of the dimension
-- `zero_weights`: series `fall`, (members, distances), with distances from zero weights, ascending, in the place of
-  times. Constants `target`, (members, n, n), `hessian`, (members, most, most), with zeros behind the first `parameters`
+- `zero_weights`: series `fall`, (members, distances), with distances from zero weights, ascending, instead of times.
+  Constants `target`, (members, n, n), `hessian`, (members, most, most), with zeros behind the first `parameters`
   rows and columns, `parameters` and `depth`
 """
 

@@ -422,12 +422,12 @@ def zero_weights(
     Returns
     -------
     Trajectory
-        Distances epsilon, ascending, are in the place of times. Series fall, shape (members, points): the loss at zero
-        less the loss at the distance. Constants hessian, shape (members, most, most): second derivatives of the loss by
-        all parameters of the layers, at zero; `most` is the largest number of parameters, and hessians of shallower
-        networks are padded with zeros. Constants target, shape (members, size, size), and of shape (members,):
-        `parameters`, their number; `depth`; `member`, the number of the draw. Members are all pairs of a draw and a
-        depth; depths vary fastest.
+        Distances epsilon, ascending, are recorded instead of times. Series fall, shape (members, points): the loss at
+        zero less the loss at the distance. Constants hessian, shape (members, most, most): second derivatives of the
+        loss by all parameters of the layers, at zero; `most` is the largest number of parameters, and hessians of
+        shallower networks are padded with zeros. Constants target, shape (members, size, size), and of shape
+        (members,): `parameters`, their number; `depth`; `member`, the number of the draw. Members are all pairs of a
+        draw and a depth; depths vary fastest.
 
     Raises
     ------

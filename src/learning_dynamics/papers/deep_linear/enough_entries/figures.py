@@ -32,11 +32,12 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     shape: dict[str, Any] = {"sharex": "col", "sharey": "col", "width_ratios": [1.2, 1.2, 0.9]}
     figure, axes = panels(len(scales), 3, height=2.35, **shape)
     depths = [depth_of(table) for table in deep]
-    # of all methods and scales: thresholds of which only an upper bound is known, and those with no upper bound
+    # how many thresholds, over all methods and scales, have an upper bound alone, and how many have not even this
     unknown = beyond = 0
     for (error_axis, norm_axis, threshold_axis), scale in zip(axes, scales, strict=True):
         networks = [(select(table, scale=scale), DEPTH_COLOURS[depth_of(table)]) for table in deep]
         for place, (rows, colour) in enumerate([*networks, (convex, COLOURS["grey"])]):
+            # the convex program has no column `converged`: its solutions are all final
             converged = rows[rows["converged"]] if "converged" in rows else rows
             _band(error_axis, converged, quantities.ERROR, colour)
             _band(norm_axis, less_true_norm(converged), quantities.NUCLEAR_NORM, colour)
@@ -65,7 +66,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
 
 
 def _band(axis: Axes, table: Table, quantity: Quantity, colour: str) -> None:
-    """Draw the median of a quantity against the number of entries, in a band from the smallest to the largest draw."""
+    """Draw the median over draws against the number of entries, in a band from the smallest to the largest draw."""
     values = select(table, quantity).groupby("observed")["value"]
     medians = values.median()
     axis.plot(medians.index, medians, ".-", color=colour, ms=4)
@@ -75,7 +76,8 @@ def _band(axis: Axes, table: Table, quantity: Quantity, colour: str) -> None:
 def _draw_thresholds(axis: Axes, x: float, lower: np.ndarray, upper: np.ndarray, colour: str) -> None:
     """Draw one method's thresholds above x: dots, open circles where only an upper bound is known, their median.
 
-    `lower` and `upper` are bounds of shape (draws,); infinite ones are beyond the grid and not drawn.
+    `lower` and `upper` are bounds of shape (draws,). A threshold is known where they are equal. An infinite one is
+    larger than all numbers of entries that are tried, and is not drawn.
     """
     is_exact, is_drawn = lower == upper, np.isfinite(upper)
     exact, upper_bounds = upper[is_exact & is_drawn], upper[~is_exact & is_drawn]

@@ -14,7 +14,7 @@ from learning_dynamics.plotting.interactive import DASHES, INK, Interactive, cho
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, select
 
-TICKS = [-20, -10, -5, -2, -1, 0, 1, 2, 5, 10, 20, 50, 100]
+TICKS = [-20, -10, -5, -2, -1, 0, 1, 2, 5, 10, 20, 50, 100]  # of the nuclear norm less the true one
 CONVEX = "least nuclear norm"
 
 
@@ -30,7 +30,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     table = _completed_matrices(deep, convex)
     scales = sorted(table["scale"].unique(), reverse=True)
     counts = sorted(int(count) for count in table["observed"].unique())
-    table["place"] = [counts.index(count) for count in table["observed"]]  # of the slider
+    table["place"] = [counts.index(count) for count in table["observed"]]  # the slider's place at which a row is shown
     medians = table.groupby(["method", "scale", "observed"])[["beyond", "error"]].median().reset_index()
     colours_of_networks = {f"depth {depth_of(network)}": DEPTH_COLOURS[depth_of(network)] for network in deep}
     names = ["all", *colours_of_networks]
@@ -70,7 +70,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
 
 def _axes(table: pd.DataFrame) -> tuple[alt.X, alt.Y]:
     """Return axes on which all matrices fit: nuclear norms less the true one, and errors."""
-    # room beside the outermost dots; how much is chosen
+    # with room beyond the outermost dots; how much is chosen
     norm_range = [float(table["beyond"].min()) - 2, float(table["beyond"].max()) + 8]
     x = alt.X(
         "beyond:Q",
@@ -91,7 +91,8 @@ def _axes(table: pd.DataFrame) -> tuple[alt.X, alt.Y]:
 def _completed_matrices(deep: Sequence[Table], convex: Table) -> pd.DataFrame:
     """Return a row for each completed matrix, with the columns method, scale, observed, draw, error and beyond.
 
-    The convex program has no scale: its matrices have a row at each scale.
+    `beyond` is the nuclear norm less the true one. The convex program has no scale: its matrices have a row at each
+    scale of the networks.
     """
     tables = [
         _pairs(table[table["converged"]], ["scale", "observed", "draw"]).assign(method=f"depth {depth_of(table)}")

@@ -27,13 +27,22 @@ def networks(
     Parameters
     ----------
     data : dict
-        truth, shape (draws, n, n); mask, shape (draws, sets, n, n); observed, shape (sets,).
+        truth, shape (draws, n, n), the matrices to complete; mask, of bool, shape (draws, sets, n, n), whether an entry
+        is observed; observed, shape (sets,), how many are in each set.
+    stop : float
+        Descent ends where the loss, the mean square error over observed entries, is at most this.
+    max_steps : int
+        Descent ends after this many steps in any case.
+    precision : str
+        single or double, of the arithmetic.
 
     Returns
     -------
     Trajectory
-        Series end_to_end, shape (members, 1, n, n); constants truth, mask, observed, and by member draw, entry_set,
-        scale, loss, steps. Members are draws and sets, scales varying fastest.
+        Series end_to_end, shape (members, 1, n, n): the matrices at the end. Constants truth, mask and observed, as in
+        `data`. Constants of shape (members,): draw and entry_set, a member's places along draws and sets; scale; loss
+        at the end; steps, how many were taken. Members are all combinations of draw, set and scale; scales vary
+        fastest.
     """
     draws, sets = map(np.arange, data["mask"].shape[:2])
     draw, entry_set, scale = (grid.ravel() for grid in np.meshgrid(draws, sets, scales, indexing="ij"))
@@ -58,12 +67,20 @@ def minimisers(data: Arrays, *, slack: Positive, accuracy: Positive, iterations:
     ----------
     data : dict
         As for `networks`.
+    slack : float
+        Largest difference from the truth on an observed entry.
+    accuracy : float
+        The solver stops at a proved gap of at most this.
+    iterations : int
+        The most iterations of the solver.
 
     Returns
     -------
     Trajectory
-        Series end_to_end, shape (members, 1, n, n); constants truth, mask, observed, and by member draw, entry_set,
-        gap (proved).
+        Series end_to_end, shape (members, 1, n, n): the matrices found. Constants truth, mask and observed, as in
+        `data`. Constants of shape (members,): draw and entry_set, a member's places along draws and sets; gap, the
+        proved bound on how far a matrix's nuclear norm is above the least one that fits, relative to itself. Members
+        are all pairs of a draw and a set; sets vary fastest.
     """
     members = []
     for draw in progress(range(len(data["truth"])), "nuclear norm"):

@@ -1,4 +1,8 @@
-"""How many observed entries it takes to recover a matrix."""
+"""How many observed entries it takes to recover a matrix.
+
+The error of a completed matrix is the mean over all entries of its squared difference from the matrix to complete. The
+grid is the numbers of observed entries that are tried.
+"""
 
 import numpy as np
 
@@ -9,9 +13,11 @@ from learning_dynamics.tidy import Table, select
 def thresholds(table: Table, largest_error: float) -> tuple[np.ndarray, np.ndarray]:
     """Return bounds on the number of observed entries that suffice to recover a matrix, two arrays of shape (draws,).
 
-    A matrix is recovered where its error is at most `largest_error`; one of nan is not. A draw's threshold is the
-    smallest number from which on all matrices are; infinite if the one with the most entries is not. Where a run missed
-    its training loss, the lower bound counts its matrix as recovered whatever its error, the upper one as not.
+    The table is that of one method, with one completed matrix for each draw and number of entries. A matrix is
+    recovered if its error is at most `largest_error`; an error of nan is not. A draw's threshold is the smallest number
+    of the grid from which on all its matrices are recovered. It is infinite if the matrix with the most entries is not.
+    A network that did not reach its training loss leaves open whether its matrix is recovered: the lower bound counts
+    it as recovered, whatever its error, and the upper bound as not.
     """
     errors = select(table, ERROR)
     has_small_error = errors["value"] <= largest_error
@@ -23,7 +29,7 @@ def thresholds(table: Table, largest_error: float) -> tuple[np.ndarray, np.ndarr
 
 
 def _smallest_sufficient(errors: Table, is_recovered: np.ndarray) -> np.ndarray:
-    """Return the smallest number of entries from which on all are recovered, by draw; infinite if the last is not."""
+    """Return by draw the smallest number of entries from which on all matrices are recovered; else infinity."""
     numbers = []
     for _, rows in errors.assign(is_recovered=is_recovered).groupby("draw"):
         failures = rows[~rows["is_recovered"]]
@@ -34,11 +40,11 @@ def _smallest_sufficient(errors: Table, is_recovered: np.ndarray) -> np.ndarray:
 
 
 def number_before(grid: np.ndarray, threshold: np.ndarray) -> np.ndarray:
-    """Return the number before each threshold in an ascending grid of numbers of entries, shape (draws,).
+    """Return for each threshold the number before it in an ascending grid of numbers of entries, shape (draws,).
 
-    It is nan before the first number, and before an infinite threshold, whose place is not known. The method's true
-    threshold, which may fall between two numbers of the grid, is above it.
+    It is nan for a threshold that is the first number of the grid or infinite. The method's true threshold may be
+    between two numbers of the grid: it is above the number returned, and at most the given threshold.
     """
     position = np.searchsorted(grid, threshold)
-    # at position 0, grid[-1] is discarded
+    # at position 0 this reads grid[-1], which is discarded
     return np.where((position > 0) & np.isfinite(threshold), grid[position - 1], np.nan)

@@ -1,14 +1,15 @@
 """Integrals of the preconditioned gradient along a closed curve.
 
+W is the end-to-end matrix of N layers, G the loss's gradient at W, and P_W the preconditioner of slide 16: balanced
+layers under gradient flow move W by -P_W vec(G). The curve is the boundary of an annular sector in the space of W.
 Series, with the nodes of a quadrature along the curve instead of times:
 
-- `velocity`, shape (members, nodes, 2 inputs): P_W vec(grad), minus the velocity dW/dt of the flow; P_W is the
-  preconditioner of slide 16 of Cohen 2019
+- `velocity`, shape (members, nodes, 2 inputs): P_W vec(G), which is minus the velocity dW/dt
 - `element`, shape (members, nodes, 2 inputs): the line element dW, times the quadrature weight of its node
 
-Both have matrices row by row; with one output the second half is zeros. Constants: `depth`, `case` and
-`member`, the number of the draw, shape (members,); `sector`, (members, 4): inner and outer radius, first and last
-angle in radians.
+Both have W's entries row by row, for two outputs; with one output the second half is zeros. Constants: `depth`, `case`
+and `member`, the number of the draw, of shape (members,); `sector`, (members, 4): inner and outer radius, first and
+last angle in radians.
 """
 
 import numpy as np
@@ -28,15 +29,15 @@ def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     integral
-        Integral of P_W vec(grad) . dW along the curve, over the integral of the absolute value of that product;
-        predicted, for one output and whitened inputs: the closed form of that integral, over the measured integral of
-        the absolute value.
+        Integral of P_W vec(G) . dW along the curve, over the integral of the absolute value of that product. For one
+        output and whitened inputs the first integral has a closed form: predicted is the closed form, over the measured
+        integral of the absolute value.
     """
     constants, settings = trajectory.constants, trajectory.settings
-    # shape (members, nodes): its sum over nodes is the integral
+    # P_W vec(G) . dW by node, shape (members, nodes): its sum over nodes is the integral
     integrand = np.sum(trajectory.series["velocity"] * trajectory.series["element"], axis=-1)
     absolute_integral = np.abs(integrand).sum(axis=1)
-    # the closed form holds in one of the three cases; in the others it is left out below
+    # of every member; the closed form holds in one of the three cases, and is replaced by nan below in the others
     closed_form = np.array(
         [
             theory.sector_integral(int(N), settings["target"], sector)

@@ -1,4 +1,8 @@
-"""The preconditioned gradient along closed curves: the boundaries of annular sectors."""
+"""The preconditioned gradient along closed curves: the boundaries of annular sectors.
+
+W is the end-to-end matrix, G the loss's gradient at W, and P_W the preconditioner of slide 16: balanced layers under
+gradient flow move W by -P_W vec(G).
+"""
 
 import numpy as np
 
@@ -25,18 +29,20 @@ def closed_curve(
 ) -> Trajectory:
     """The preconditioned gradient along the sides of annular sectors, with weights that integrate it.
 
-    Each draw has a sector of its own: the radii of its arcs are in the first and in the last third from `inner` to
-    `outer`, the angles of its sides in those from `first_angle` to `last_angle`. The loss is half the squared distance
-    from a target T, tr((W - T) S (W - T)^T) / 2 with the inputs' covariance S, for each of `CASES`. Time counts
-    Gauss-Legendre nodes along the four sides.
+    An annular sector has two arcs and two straight sides. Each draw has a sector of its own: the radii of its arcs are
+    drawn from the first and from the last third of the interval from `inner` to `outer`, the angles of its straight
+    sides from the first and the last third of the interval from `first_angle` to `last_angle`. The loss is tr((W - T) S
+    (W - T)^T) / 2 with the target T, of norm `target`, and the inputs' covariance S; `CASES` names the numbers of
+    outputs and the covariances. Each of the four parts of the boundary has `nodes` Gauss-Legendre nodes.
 
     Returns
     -------
     Trajectory
-        Series end_to_end, velocity (P_W times the gradient), element (dW times the node's weight), all as vectors
-        padded with zeros, shape (members, 4 nodes, 2 inputs); constants depth, case, member, shape (members,), and
-        sector, shape (members, 4): the inner and the outer radius, the first and the last angle. Members are draws in
-        each case at each depth, `member` is the number of the draw.
+        Nodes along the boundary are recorded instead of times. Series of shape (members, 4 nodes, 2 inputs), with a
+        matrix's entries row by row and zeros behind those of one output: end_to_end, W; velocity, P_W vec(G); element,
+        dW times the node's weight. Constants depth, case and member, the number of the draw, of shape (members,), and
+        sector, (members, 4): the inner and the outer radius, the first and the last angle. Members are all
+        combinations of draw, case and depth; depths vary fastest.
     """
     members = []
     for draw, rng in enumerate(generators(seed, "deep_linear.closed_curve", seeds)):
@@ -50,9 +56,9 @@ def closed_curve(
             W, elements = _sector_boundary(basis, sector, nodes)
             gradients = (W - target * basis[0]) @ covariance  # of the loss, (4 nodes, outputs, inputs)
             for depth in depths:
-                # the end-to-end matrix moves at - P_W grad
+                # P_W vec(G), as a matrix: the end-to-end matrix moves by minus this
                 velocity = [-networks.end_to_end_velocity(w, g, depth) for w, g in zip(W, gradients, strict=True)]
-                # matrices row by row, shape (4 nodes, 2 inputs); with one output the second half is zeros
+                # each series as entries row by row, shape (4 nodes, 2 inputs); with one output the second half is zeros
                 series = {
                     name: np.pad(np.reshape(matrices, (len(W), -1)), ((0, 0), (0, (2 - outputs) * inputs)))
                     for name, matrices in (("end_to_end", W), ("velocity", velocity), ("element", elements))
@@ -78,15 +84,18 @@ def _sector_boundary(
     """
     inner, outer, first_angle, last_angle = sector
     x, weights = np.polynomial.legendre.leggauss(nodes)
-    # from the interval (-1, 1) to (0, 1)
+    # nodes and weights, from the interval (-1, 1) to (0, 1)
     x, weights = (x + 1) / 2, weights / 2
     points, elements = [], []
 
+    # the unit matrix at an angle from the first basis matrix; angles have any shape (...), the result has (...,
+    # outputs, inputs)
     def direction_at(angle: np.ndarray) -> np.ndarray:
         return np.cos(angle)[..., None, None] * basis[0] + np.sin(angle)[..., None, None] * basis[1]
 
     there, back = (inner, outer, first_angle, last_angle), (outer, inner, last_angle, first_angle)
-    # each pass is a ray, from the radius `begin` to `end`, and then an arc with the radius `end`
+    # each pass is a ray at `angle`, from the radius `begin` to `end`, and then an arc of the radius `end` to
+    # `next_angle`; along the arc W moves at a right angle to W
     for begin, end, angle, next_angle in (there, back):
         direction = direction_at(np.array(angle))
         points.append((begin + (end - begin) * x)[:, None, None] * direction)

@@ -6,17 +6,18 @@ import numpy as np
 
 
 def sector_integral(depth: int, target: float, sector: Sequence[float]) -> float:
-    """Integral of P_W vec(grad) around an annular sector, for one output and whitened inputs.
+    """Integral of P_W vec(G) . dW around an annular sector, for one output and whitened inputs.
 
-    `sector` has its inner and outer radius, and the angles in radians at which it starts and ends.
+    `sector` has its inner and outer radius, and the angles in radians at which it starts and ends. W is the end-to-end
+    row vector, G the loss's gradient at W, P_W the preconditioner of slide 16.
 
-    The loss is half the squared distance from a target of norm `target`; angles are measured from it. With one output
-    and N layers slide 16 gives ``P_W grad = |W|**(2 - 2/N) (grad + (N - 1) <w, grad> w)`` for the unit vector w along
-    W. The gradient is W less the target. Its part W gives a field along W that depends on ``|W|`` alone, whose integral
-    vanishes; the target is left. Along the rays from `inner` to `outer` it gives, with ``k = 3 - 2/N``,
-    ``N target (cos end - cos start) (outer**k - inner**k) / k``, and along the arcs, where w is normal to the curve,
-    ``target (cos start - cos end) (outer**k - inner**k)``, as ``|W|**(2 - 2/N) |W| = |W|**k``. Their sum,
-    ``target (cos start - cos end) (outer**k - inner**k) (1 - N/k)``, is zero at depths 1 and 2.
+    The loss is half the squared distance from a target of norm `target`; angles are measured from the target. With one
+    output and N layers slide 16 gives ``P_W G = |W|**(2 - 2/N) (G + (N - 1) <w, G> w)`` for the unit vector w along W.
+    G is W less the target. The part W of G gives a field along W that depends on ``|W|`` alone, whose integral
+    vanishes. The other part, minus the target, contributes along the two rays and along the two arcs. With ``k = 3 -
+    2/N`` the rays contribute ``N target (cos end - cos start) (outer**k - inner**k) / k``. Along the arcs w is normal
+    to the curve and ``|W|**(2 - 2/N) |W| = |W|**k``: they contribute ``target (cos start - cos end) (outer**k -
+    inner**k)``. The sum, ``target (cos start - cos end) (outer**k - inner**k) (1 - N/k)``, is zero at depths 1 and 2.
     """
     inner, outer, start, end = sector
     power = 3 - 2 / depth

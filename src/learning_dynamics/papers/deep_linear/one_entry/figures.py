@@ -59,13 +59,13 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Plot:
 
 
 def _aligned_path(axis: Axes, aligned: Table, depth: int) -> None:
-    """Draw sigma_2 against sigma_1 for the aligned measurement: dots of the flow, closed form and asymptote."""
+    """Draw sigma_2 against sigma_1 for the aligned measurement: dots of the flow, the closed form and its asymptote."""
     start, ratio = settings_of(aligned)["start"], settings_of(aligned)["ratio"]
     colour = DEPTH_COLOURS[depth]
     sigma_1, sigma_2 = (of_draws[0] for of_draws in sigmas(aligned, 1, 2, depth=depth))  # one start; shape (times,)
     line = np.linspace(start, np.nanmax(sigma_1), 400)
     axis.plot(line, theory.smaller_singular_value(line, start, ratio, depth), color=colour, label=f"depth {depth}")
-    # dots at the times at which sigma_1 comes to evenly spaced values
+    # dots at the first recorded times at which sigma_1 has reached evenly spaced values
     times = np.searchsorted(sigma_1, np.linspace(start, np.nanmax(sigma_1), 14))
     times = np.unique(times.clip(max=len(sigma_1) - 1))
     axis.plot(sigma_1[times], sigma_2[times], "o", color=colour, ms=3.5)
@@ -74,13 +74,17 @@ def _aligned_path(axis: Axes, aligned: Table, depth: int) -> None:
 
 
 def _paths(axis: Axes, table: Table, depth: int, **style: Any) -> None:
-    """Draw sigma_2 against sigma_1, a line for each draw."""
+    """Draw sigma_2 against sigma_1, the two largest singular values, as a line for each draw."""
     for sigma_1, sigma_2 in zip(*sigmas(table, 1, 2, depth=depth), strict=True):
         axis.plot(sigma_1, sigma_2, lw=1, alpha=0.8, **style)
 
 
 def _predicted_power(axis: Axes, generic: Table, depth: int, exponent: float) -> None:
-    """Draw a power law of sigma_1 above the ends of all paths, from the geometric middle of the first path on."""
+    """Draw a power law of sigma_1, above the ends of all paths, with the predicted exponent.
+
+    It begins where sigma_1 is the geometric mean of its first and its last value on the first draw's path, and ends at
+    this last value.
+    """
     sigma_1, sigma_2 = sigmas(generic, 1, 2, depth=depth)  # shape (draws, times) each
     first, last = sigma_1[0, 0], sigma_1[0, -1]
     line = np.geomspace(np.sqrt(first * last), last, 2)

@@ -1,8 +1,10 @@
 """Singular values of a small network along the flow of one measurement.
 
-Shapes: `end_to_end` (members, times, n, n) is the product matrix W, n = 2 except in `one_measurement`; `depth` and
-`member`, the number of the random start, are (members,). `one_entry` observes `W[0, 1]`. Time is gradient-flow time;
-under one measurement it is the path's length, in units in which log ||W||_F moves by one where dW/dt is parallel to W.
+The one series, `end_to_end`, has shape (members, times, n, n): the product W of the layers. n is 2 for
+`aligned_measurement` and for `one_entry`, which observes `W[0, 1]`. Constants `depth` and `member`, the number of the
+random start, have shape (members,). Time is gradient-flow time. In `one_measurement` it is instead the length of the
+path of W, in units of ||W||_F: dW has the length ||dW||_F / ||W||_F, and log ||W||_F moves by one in a length of one
+where dW is parallel to W.
 """
 
 from typing import Any
@@ -26,14 +28,14 @@ def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     sigma
-        The two singular values; the second's prediction is the closed form in the first's measured value.
+        The two singular values of W. The second is predicted by a closed form, from the measured first one.
     """
     settings, constants = trajectory.settings, trajectory.constants
-    # shape (depths, times, 2), descending: the second belongs to A's entry `ratio` if that is at most one
+    # shape (members, times, 2), the largest first: the second belongs to A's entry `ratio` if that is at most one
     sigma = spectrum(trajectory.series["end_to_end"])
     predicted = np.full(sigma.shape, np.nan)
     for i, depth in enumerate(constants["depth"]):
-        # of the second singular value alone
+        # the second singular value alone has a prediction
         predicted[i, :, 1] = theory.smaller_singular_value(sigma[i, :, 0], settings["start"], settings["ratio"], depth)
     return _rows_over_time(trajectory, {SIGMA: (sigma, predicted)})
 
@@ -49,13 +51,14 @@ def one_entry(trajectory: Trajectory) -> Tables:
     determinant
         Determinant of the end-to-end matrix.
     predicted_sign
-        Sign that the determinant would have at the end if the observed entry alone had moved, to its target.
+        Sign that the determinant would have at the end if the observed entry alone had moved, to its target; in one
+        row, of the last time.
     """
     constants = trajectory.constants
     W = trajectory.series["end_to_end"]
-    # by hand: nan where the flow failed, without a warning of LAPACK
+    # written out: nan where the flow could not be integrated, without LAPACK's warning
     determinant = W[..., 0, 0] * W[..., 1, 1] - W[..., 0, 1] * W[..., 1, 0]
-    # the observed entry, `W[0, 1]`, at its target, and the others where they started
+    # at the first time, with the observed entry, `W[:, 0, 0, 1]`, replaced by its target
     predicted_determinant = W[:, 0, 0, 0] * W[:, 0, 1, 1] - trajectory.settings["target"] * W[:, 0, 1, 0]
     yield _rows_over_time(trajectory, {SIGMA: spectrum(W), DETERMINANT: determinant})
     yield rows(
@@ -68,12 +71,12 @@ def one_entry(trajectory: Trajectory) -> Tables:
 
 @columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY)
 def one_measurement(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure the path under one measurement; its length takes time's place.
+    """Measure the path of W under one measurement; its length is recorded instead of time.
 
     Quantities
     ----------
     sigma
-        The two largest singular values; nan where the flow could not be integrated.
+        The two largest singular values of W; nan where the flow could not be integrated.
     """
     sigma = spectrum(trajectory.series["end_to_end"])[..., :2]
     return _rows_over_time(trajectory, {SIGMA: sigma})

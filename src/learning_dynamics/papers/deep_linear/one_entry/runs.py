@@ -1,4 +1,8 @@
-"""Gradient flow of small networks on one linear measurement: one entry, and one aligned with the matrix."""
+"""Gradient flow of small networks on one linear measurement: one entry, and one aligned with the matrix.
+
+W is the product of the layers. A measurement is <A, W>, the sum of the products of entries, and the loss is half its
+squared difference from `target`.
+"""
 
 from typing import Any
 
@@ -24,7 +28,8 @@ def aligned_measurement(
     Returns
     -------
     Trajectory
-        Series end_to_end, shape (depths, times, 2, 2); constants depth and member (zero: all have one start).
+        Series end_to_end, W, shape (depths, times, 2, 2). Constants of shape (depths,): `depth`, and `member`, which is
+        zero, as there is one start.
     """
     starts = [(depth, 0, start * np.eye(2)) for depth in depths]
     return _flows(np.diag([1.0, ratio]), starts, target, integration)
@@ -42,13 +47,14 @@ def one_entry(
 ) -> Trajectory:
     """Flow on half the squared error of the upper right entry, from random balanced layers.
 
-    Their product has singular values `start` and `ratio` times it, and singular vectors turned at random; its
+    Their product has the singular values `start` and `ratio` times `start`, and singular vectors turned at random; its
     determinant is positive.
 
     Returns
     -------
     Trajectory
-        Series end_to_end, shape (members, times, 2, 2), starts varying fastest; constants depth, member (by member).
+        Series end_to_end, W, shape (members, times, 2, 2). Constants of shape (members,): `depth`, and `member`, the
+        number of the start. Members are all pairs of a depth and a start; starts vary fastest.
     """
     rngs = generators(seed, "deep_linear.single_measurement", seeds)
     matrices = [_rotation(rng) @ np.diag([start, ratio * start]) @ _rotation(rng).T for rng in rngs]
@@ -69,16 +75,19 @@ def one_measurement(
 ) -> Trajectory:
     """The path of balanced layers under one linear measurement <A, W>, as far as W grows `growth` times.
 
-    Flows on different losses of <A, W> go along one path, at different speeds and to different ends; a larger target is
-    further along. So the path is followed in units in which log ||W||_F moves by one where dW/dt is parallel to W. A is
-    diagonal with the entries `measurement`: a single one and zeros observe one entry. The first W is Gaussian, with
-    entries of standard deviation `start`, so that singular vectors of A and W have nothing to do with each other.
+    From one start, flows on different losses of <A, W> go along one path, at different speeds and to different ends; a
+    larger target is further along. So the run follows the path of W in the direction in which <A, W> rises, by its
+    length: dW has the length ||dW||_F / ||W||_F, so that log ||W||_F moves by one in a length of one where dW is
+    parallel to W. The path's length is log `growth`. A is diagonal with the entries `measurement`: with a single one
+    and zeros it observes one entry. The first W is Gaussian, with entries of standard deviation `start`, so that
+    singular vectors of A and W have nothing to do with each other.
 
     Returns
     -------
     Trajectory
-        Series end_to_end, shape (members, points, n, n) for n entries of `measurement`, starts varying fastest; time is
-        the length of the path. Constants depth, member (by member).
+        Length along the path is recorded instead of time. Series end_to_end, W, shape (members, points, n, n) for n
+        entries of `measurement`. Constants of shape (members,): `depth`, and `member`, the number of the start. Members
+        are all pairs of a depth and a start; starts vary fastest.
     """
     A = np.diag(measurement)
     size = len(measurement)
@@ -93,7 +102,8 @@ def one_measurement(
         def path_velocity(
             time: float, state: np.ndarray, widths: list[int] = widths, ascent: networks.Field = ascent
         ) -> Any:
-            # `step` is the layers' velocity, `velocity` that of W; defaults bind what the loop changes
+            # `step` is the velocity of the packed layers, `velocity` that of W; both are divided by ||velocity|| /
+            # ||W||, so that W moves at unit speed in units of its norm. Defaults bind what the loop changes
             layers, step = networks.unpack(state, widths), ascent(time, state)
             velocity = networks.product_change(layers, networks.unpack(step, widths))
             return step * np.linalg.norm(networks.product(layers)) / np.linalg.norm(velocity)
@@ -107,7 +117,10 @@ def one_measurement(
 
 
 def _flows(A: np.ndarray, starts: list[tuple[int, int, np.ndarray]], target: float, integration: Span) -> Trajectory:
-    """Flow on (<A, W> - target)^2 / 2 from several starts, each with its depth, its number and its first W."""
+    """Flow on (<A, W> - target)^2 / 2 from several starts, each with its depth, its number and its first W.
+
+    Layers are balanced at the start. Series and constants are those of `one_entry`.
+    """
     # close together at first, where depths differ by orders of magnitude in how fast they move (the cube is chosen)
     times = integration.horizon * np.linspace(0.0, 1.0, integration.points) ** 3
     members = []

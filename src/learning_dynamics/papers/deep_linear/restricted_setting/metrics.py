@@ -44,7 +44,7 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
     Quantities
     ----------
     nuclear_norm
-        Nuclear norm of W; predicted the least nuclear norm of matrices that fit.
+        Nuclear norm of W; predicted the least nuclear norm of positive semidefinite matrices that fit.
     least_squares_norm
         The same nuclear norm; predicted that of the matrix of least Frobenius norm that fits.
     misfit

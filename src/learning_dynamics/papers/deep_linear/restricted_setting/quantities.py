@@ -5,8 +5,9 @@ symmetric A_i that commute; y_i is its value for a hidden matrix. A matrix fits 
 values.
 """
 
-# the nuclear norm of W, as is `deep_linear.quantities.NUCLEAR_NORM`; predicted the nuclear norm of the fitting matrix
-# of least Frobenius norm, where that one is predicted to be the least nuclear norm that fits
+# The nuclear norm of W. The table has it twice: as `deep_linear.quantities.NUCLEAR_NORM`, predicted the least nuclear
+# norm of positive semidefinite matrices that fit; and here, predicted the nuclear norm of the fitting matrix of least
+# Frobenius norm
 NORM_AGAINST_LEAST_SQUARES = "least_squares_norm"
 MEASUREMENT_ERROR = "misfit"  # largest |tr(A_i W) - y_i| / y_i over i
 # 1 - (the least sum of |x|^p) / (the sum of sigma^p), where x are the eigenvalues of fitting matrices that commute with

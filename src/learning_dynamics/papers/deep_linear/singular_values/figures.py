@@ -28,7 +28,7 @@ def singular_values(paths: Sequence[Table], *, draw: Natural) -> Plot:
     colours = sequence(top)
     for (values_axis, gradient_axis), table in zip(axes.T, paths, strict=True):
         rows = select(table, draw=draw)
-        for index in range(top, 0, -1):
+        for index in range(top, 0, -1):  # the largest singular value is drawn last, above the others
             line = select(rows, quantities.SIGMA, index=index)
             values_axis.plot(line["time"] / 1000, line["value"], color=colours[index - 1], lw=1.2)
         for quantity, name in ((DIAGONAL, "blue"), (OFF_DIAGONAL, "orange")):

@@ -1,8 +1,13 @@
 """Singular values along descent on a matrix completion.
 
-Shapes: `singular_values` (draws, times, n), descending; `rotated_gradient` (draws, times, top, top), U^T grad V for the
-first `top` singular vectors; `train_loss` and `error` (draws, times), mean squares; `rank` (draws,). Times are learning
-rate times steps.
+A draw is an n by n matrix to complete, with its observed entries. W is the end-to-end matrix, and G the loss's gradient
+at W. Times are learning rate times steps. Series, and the constant `rank`:
+
+- `singular_values`, shape (draws, times, n): those of W, the largest first
+- `rotated_gradient`, (draws, times, top, top): U^T G V, where the columns of U and V are the first `top` singular
+  vectors of W
+- `train_loss` and `error`, (draws, times): mean square errors of W over the observed and over all entries
+- `rank`, (draws,): that of the matrix to complete
 """
 
 import numpy as np
@@ -22,22 +27,23 @@ def singular_value_paths(trajectory: Trajectory) -> Tables:
     Quantities
     ----------
     sigma
-        Leading singular values of the end-to-end matrix.
+        Leading singular values of the end-to-end matrix W, as many as the setting `top` of the run says.
     train_loss
         Mean square error over the observed entries.
     error
         Mean square error over all entries.
     effective_rank
-        exp of the entropy of the singular values' shares of their sum.
+        exp of the entropy of the shares that all singular values of W have in their sum.
     diagonal
-        Mean absolute entry of U^T grad V on the diagonal, for the leading singular vectors U, V.
+        Mean absolute entry on the diagonal of U^T G V, where G is the loss's gradient at W and the columns of U and V
+        are the leading singular vectors of W.
     off_diagonal
-        Mean absolute entry of U^T grad V off the diagonal.
+        Mean absolute entry of U^T G V off the diagonal.
     rank
         Rank of the matrix to complete, in rows of time 0.
     """
     series = trajectory.series
-    # shapes (draws, times, n) and (draws, times, top, top)
+    # all singular values, shape (draws, times, n), and absolute entries of U^T G V, shape (draws, times, top, top)
     spectrum, entries = series["singular_values"], np.abs(series["rotated_gradient"])
     top = entries.shape[-1]
     diagonal = np.einsum("...ii->...", entries) / top

@@ -1,7 +1,8 @@
-"""Quantities along descent on a matrix completion, as metrics write them and figures read them; others in the paper's.
+"""Quantities along descent on a matrix completion, as metrics write them and figures read them.
 
-U and V are the leading singular vectors of the end-to-end matrix W.
+The table has more, from the paper's `quantities`. G is the loss's gradient at the end-to-end matrix W; u_r and v_r are
+the singular vectors of W, of which r and s count the leading ones, as many as the setting `top` says.
 """
 
-DIAGONAL = "diagonal"  # mean of |u_r^T grad v_r| over r
-OFF_DIAGONAL = "off_diagonal"  # mean of |u_r^T grad v_s| over r and s that differ
+DIAGONAL = "diagonal"  # mean of |u_r^T G v_r| over r
+OFF_DIAGONAL = "off_diagonal"  # mean of |u_r^T G v_s| over all pairs of r and s that differ

@@ -20,15 +20,20 @@ def singular_value_paths(
 ) -> Trajectory:
     """Plain gradient descent from scaled identity layers, whose product is scale times the identity.
 
-    End-to-end matrices are large. The run keeps the spectrum of each, and the gradient in the basis of its leading
-    singular vectors, as many as `top` says.
+    W is the product of the layers, n by n, and G the loss's gradient at W. W itself is large. The run keeps its
+    singular values, and G in the basis of W's first `top` singular vectors, the columns of U and V. It completes the
+    first `draws` matrices of the data.
 
     Returns
     -------
     Trajectory
-        At `points` steps, evenly spaced, series singular_values, shape (draws, points, n); rotated_gradient, U^T grad
-        V, shape (draws, points, top, top); train_loss and error, mean squares over observed and over all entries, shape
-        (draws, points). Constant rank, of the matrices to complete, shape (draws,).
+        Times are learning rate times steps, at `points` evenly spaced steps from 0 to `iterations`. Series:
+
+        - singular_values of W, shape (draws, points, n), the largest first
+        - rotated_gradient, U^T G V, (draws, points, top, top)
+        - train_loss and error, (draws, points): mean square errors of W over observed and over all entries
+
+        Constant rank, shape (draws,), of the matrices to complete.
     """
     truth, mask = data["truth"][:draws], data["mask"][:draws]
     identity = np.broadcast_to(np.eye(truth.shape[-1]), truth.shape)
@@ -39,7 +44,8 @@ def singular_value_paths(
     residual = W - truth[:, None]
     U, spectrum, Vt = np.linalg.svd(W)
     gradient = networks.observed(truth[:, None], mask[:, None])(W)
-    # the gradient is 2 mask / (number of entries) times the residual: half its sum with the residual is the loss
+    # entry by entry the gradient is 2 mask / (number of observed entries) times the residual: half the sum of its
+    # products with the residual is the training loss
     series = {
         "singular_values": spectrum,
         "rotated_gradient": np.swapaxes(U[..., :top], -1, -2) @ gradient @ np.swapaxes(Vt[..., :top, :], -1, -2),
