@@ -1,4 +1,8 @@
-"""Curves over time, intervals and maps of shares, and the names, colours and line styles that figures share."""
+"""Curves over time, intervals and maps of shares, and the names, colours and line styles that figures share.
+
+A seed is one draw: its rows of a table have the same value in the column `seed`. An interval is a triple: lower end,
+value, upper end.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -21,55 +25,63 @@ from learning_dynamics.papers.softmax_dynamics.phases.quantities import PROBABIL
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.tidy import Quantity, Table, select
 
+# by the number of a class, the largest first
 CLASS_COLOURS = ("blue", "orange", "green", "purple", "vermilion", "sky", "black", "grey")
+# from a rank's measure, a key of `spectra.RANKS`, to its name in texts
 RANK_NAMES = {"rankme_centred": "RankMe", "rankme": "RankMe, not centred", "effective_rank": "effective rank"}
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 1))
+# lines that only guide the eye, such as one half, and lines of what is predicted
 GUIDE: dict[str, Any] = {"color": COLOURS["grey"], "lw": 0.9, "ls": DASHED}
 EXPECTED: dict[str, Any] = GUIDE | {"color": COLOURS["black"]}
-UNLEARNED: dict[str, Any] = {"fill": False, "hatch": "//", "edgecolor": "0.55", "lw": 0}
+UNLEARNED: dict[str, Any] = {"fill": False, "hatch": "//", "edgecolor": "0.55", "lw": 0}  # see `hatch_unlearned`
 QUARTILES = [0.25, 0.5, 0.75]
-SHARE_COLOURS = mpl.colormaps["cividis"]
+SHARE_COLOURS = mpl.colormaps["cividis"]  # of shares from 0 to 1
 
 
 def class_colours(count: int) -> list[str]:
-    """Return a colour for each class; from the ninth on they come again."""
+    """Return a colour for each of `count` classes; the ninth class has the first colour again."""
     return [COLOURS[CLASS_COLOURS[k % len(CLASS_COLOURS)]] for k in range(count)]
 
 
 def by_index(rows: Table, quantity: Quantity) -> pd.DataFrame:
-    """Return a quantity of one draw by time, a column for each index."""
+    """Return a quantity of one draw: a row for each time, and a column for each of its indices, numbered from 1.
+
+    A quantity that has one number at each time has the single column 0.
+    """
     return select(rows, quantity).pivot_table(index="time", columns="index", values="value")
 
 
 def learned_times(rows: Table) -> np.ndarray:
     """Return the recorded time from which on each class of a draw is learned, shape (classes,); infinite if never.
 
-    It is the first record after the passage, where `falls.learned_at` interpolates.
+    `rows` are those of one draw. A class is learned while its probability is above one half. The time is that of the
+    first record after the passage; `falls.learned_at` interpolates between this record and the one before.
     """
     probabilities = by_index(rows, PROBABILITY)
     is_above = probabilities.to_numpy() > LEARNED  # shape (times, classes)
     # for good: above at a time and at all later ones, accumulated from the last time backwards
     learned = np.logical_and.accumulate(is_above[::-1])[::-1]
+    # `argmax` is 0 for a class that is never learned, whose time is replaced
     first_times = probabilities.index[learned.argmax(axis=0)]
     return np.where(learned.any(axis=0), first_times, np.inf)
 
 
 def band(axis: Axes, rows: Table, colour: str) -> None:
-    """Draw the middle half of the seeds over time."""
+    """Draw the middle half of the seeds of a quantity's rows, over times after zero, as time is logarithmic."""
     by_time = rows[rows["time"] > 0].groupby("time")["value"]
     lower, upper = by_time.quantile(0.25), by_time.quantile(0.75)
     axis.fill_between(lower.index, lower, upper, color=colour, alpha=0.2, lw=0)
 
 
 def line(axis: Axes, rows: Table, colour: str, label: str) -> None:
-    """Draw the median over seeds of a quantity's rows and the middle half of them."""
+    """Draw the median over the seeds of a quantity's rows, and the middle half of the seeds as a `band`."""
     band(axis, rows, colour)
     middle = rows[rows["time"] > 0].groupby("time")["value"].median()
     axis.plot(middle.index, middle, color=colour, label=label)
 
 
 def logarithmic_time(axis: Axes, table: Table) -> None:
-    """Let an axis run over the recorded times after zero."""
+    """Make an axis of time logarithmic, over the recorded times after zero."""
     axis.set(xscale="log", xlim=(table.loc[table["time"] > 0, "time"].min(), table["time"].max()))
 
 
@@ -120,13 +132,21 @@ def share_map(
     draws : DataFrame
         A row for each draw.
     holds : str
-        Column of `draws`: whether the draw counts into the share.
+        Column of `draws` without nan: whether the draw counts into the share.
     rows, columns : mapping
-        From values of the first column of `by`, and of the second, to their labels. Cells without draws stay empty.
+        From values of the first column in `by`, and of the second, to their labels, in the order of the map's rows and
+        columns. Cells without draws stay empty.
     by : sequence of two str
-        Columns of `draws` that give a draw's row and column of the map.
+        The columns of `draws` that say in which row of the map, and in which of its columns, a draw is.
     intervals : bool
         Whether intervals are written below the shares; the text is smaller without them.
+    **options
+        Of `Axes.imshow`.
+
+    Returns
+    -------
+    AxesImage
+        Its array has the shares, shape (rows, columns), nan for cells without draws.
     """
     shares = np.full((len(rows), len(columns)), np.nan)
     for i, j, cell in _cells(draws, rows, columns, by):
@@ -157,7 +177,10 @@ def hatch_unlearned(
     columns: Mapping[Any, str],
     by: Sequence[str],
 ) -> None:
-    """Hatch the cells of a map in which fewer than half of the draws have `learned`; arguments as of `share_map`."""
+    """Hatch the cells of a map in which fewer than half of the draws have learned, by the column `learned` of `draws`.
+
+    All arguments are as those of `share_map`.
+    """
     for i, j, cell in _cells(draws, rows, columns, by):
         if cell["learned"].mean() < 0.5:
             axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, **UNLEARNED))
@@ -171,7 +194,7 @@ def unlearned_handle() -> Patch:
 def _cells(
     draws: pd.DataFrame, rows: Mapping[Any, str], columns: Mapping[Any, str], by: Sequence[str]
 ) -> Iterator[tuple[int, int, pd.DataFrame]]:
-    """Yield the number of the row and of the column of each cell of a map, and its draws."""
+    """Yield for each cell of a map the number of its row, the number of its column, and its draws."""
     row_values, column_values = list(rows), list(columns)
     for (row, column), cell in draws.groupby(list(by)):
         yield row_values.index(row), column_values.index(column), cell

@@ -1,4 +1,10 @@
-"""Biases, alignment and separation over time and by initial scale; times of learning from ever smaller starts."""
+"""Biases, alignment and separation over time and by initial scale; times of learning from ever smaller starts.
+
+f are the features, a row for each example, and W is the classifier, a column for each class. sigma_1 and sigma_2 are
+the two largest singular values of f. A class is learned when its probability, the mean over its examples, passes one
+half for good. A grid is a run whose members are flows from every combination of class sizes, kind of start, scale and
+draw; in a run of one combination a seed is one draw. A is the derivative of the loss by the logits.
+"""
 
 from collections.abc import Callable, Sequence
 from itertools import cycle
@@ -87,7 +93,8 @@ def biases(skewed: Table) -> Plot:
         lines, [curve.get_label() for curve in lines], loc="upper right", bbox_to_anchor=(1.0, 0.94), fontsize=7.5
     )
 
-    # (c) which singular value grows faster: tables by seed and time, with columns 1 and 2 for the two largest
+    # (c) which singular value grows faster: tables with a row for each seed and time, and the columns 1 and 2 for
+    # sigma_1 and sigma_2
     sigma, rate = first_two(skewed, SIGMA), first_two(skewed, RATE)
     for grows_faster, colour, label in (
         (rate[1] > rate[2], "blue", r"$\dot\sigma_1 > \dot\sigma_2$"),
@@ -109,6 +116,7 @@ def biases(skewed: Table) -> Plot:
         line(values_axis, rows, COLOURS[colour], label)
     values_axis.set(ylabel="singular values of $f$", yscale="log")
 
+    # medians over seeds of when the first class and the last are learned
     times = np.array([learned_times(rows) for _, rows in skewed.groupby("seed")])  # shape (seeds, classes)
     first_learned, last_learned = np.median(times.min(axis=1)), np.median(times.max(axis=1))
     for axis in (probability_axis, alignment_axis, share_axis, values_axis):
@@ -163,9 +171,10 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
         marker: str = "o",
         shift: float = 1.0,
     ) -> None:
-        """Plot an estimate at each scale, from the numbers of its draws; the factor `shift` keeps markers apart.
+        """Plot an estimate at each scale from the numbers of the draws that start at it.
 
-        Draws whose number is nan, as that of a failed flow, are left out.
+        `numbers` has the shape (members,). Draws with nan, as of a failed flow, are left out. Scales are multiplied by
+        `shift`, which keeps the markers of several estimates apart.
         """
         spans = [span(estimate(numbers[(scale == one_scale) & ~np.isnan(numbers)])) for one_scale in scales]
         bars(axis, scales * shift, spans, fmt=f"{marker}-", ms=4, lw=1.1, color=COLOURS[colour], label=label)
@@ -173,6 +182,7 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
     # (a) the order of learning
     times = skewed.learning_times()  # shape (draws, classes), the most frequent class first
     plot_by_scale(order_axis, mean, pairs_in_order(times, sizes), "blue", "pairs in order")
+    # 1 or 0; nan if any of the times is. `unless_nan` takes them class by class.
     most_frequent_first = unless_nan(times[:, 0] < times[:, 1:].min(axis=1), *times.T)
     plot_by_scale(order_axis, share_of, most_frequent_first, "orange", "most frequent first", shift=1.1)
     order_axis.axhline(0.5, **GUIDE)
@@ -186,8 +196,10 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
     ):
         alignment = skewed.at(moment, ALIGNMENT)
         is_aligned = unless_nan(alignment >= cosine, alignment)
+        # balanced starts are left out, as nan: they are aligned from the start
         plot_by_scale(alignment_axis, share_of, np.where(is_gaussian, is_aligned, np.nan), colour, label)
-    # the angle of two random lines in the plane is uniform up to a right angle
+    # the angle between two random lines in the plane is uniform between 0 and a right angle: this is the share with
+    # |cos| of `cosine` or more
     alignment_axis.axhline(np.arccos(cosine) / (np.pi / 2), **GUIDE)
     alignment_axis.set(ylabel="share of draws", title="alignment")
 
@@ -243,7 +255,8 @@ def learning_times(flows: Sequence[Table]) -> Plot:
     for a direction of its own. Grey crosses are the same measured slopes against those of the dotted lines in (a).
     """
     figure, (time_axis, slope_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
-    # flows: a table of four classes, then one of six; panel (a) has the first
+    # `flows` are a table of four classes, then one of six; panel (a) has the rows of the first with the fewest
+    # dimensions
     narrow = narrowest(flows[0])
     all_counts = narrow["counts"].unique()
     counts = str(all_counts[len(all_counts) // 2])  # one of the class sizes is shown: the one in the middle of the list
@@ -265,9 +278,9 @@ def learning_times(flows: Sequence[Table]) -> Plot:
 
 
 def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
-    """Plot when classes of the given sizes are learned, over the logarithm of one over the scale."""
+    """Plot when classes of the given sizes are learned, over log(1 / scale), and lines of predicted slopes."""
     domain = np.array([0.0, 1.08 * np.log(1 / table["scale"].min())])
-    # in units of log(1 / scale), which makes times slopes
+    # predicted times in units of log(1 / scale): the slopes of flow times on log(1 / scale)
     predicted_slopes, slopes_one_by_one = theory.pair_times(sizes), theory.times_one_by_one(sizes)
     for k, (size, colour, marker) in enumerate(zip(sizes, class_colours(len(sizes)), cycle("os^D"))):
         times = select(table, LEARNING_TIME, index=k + 1).groupby("scale")["value"]
@@ -288,7 +301,7 @@ def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
             mfc=fill,
             label=f"class {k + 1} ({size})",
         )
-        # through the median at the smallest scale
+        # through the median at the smallest scale, whose quartiles come first
         line_at_domain = quartiles_by_scale[0, 1] + predicted_slopes[k] * (domain - log_inverse_scales[0])
         axis.plot(domain, line_at_domain, color=colour, lw=1.0)
         # each class's dots begin elsewhere: classes 3 and 4 share a line, and both are seen
@@ -299,23 +312,24 @@ def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
 
 
 def _slope_panel(axis: Axes, slopes: pd.DataFrame) -> None:
-    """Plot slopes of the times on log(1 / scale) against predictions: by pairs, and by one singular value a class.
+    """Plot measured slopes of learning times on log(1 / scale) against two predictions.
 
-    `slopes` has a column for each class and a row for each draw, indexed by counts, dimension and seed: it is as
-    `slopes_by_scale` returns it.
+    They are the rule of pairs and, as crosses, one singular value for each class. `slopes` is as `slopes_by_scale`
+    returns it: a column for each class, and a row for each draw, indexed by counts, dimension and seed.
     """
-    # label, marker and colour
+    # label, marker and colour of each pair of classes
     pairs = (("first pair", "o", "black"), ("second pair", "s", "sky"), ("third pair", "^", "vermilion"))
     for counts, draws in slopes.groupby("counts"):
         sizes = sizes_of(str(counts))
-        # columns beyond these sizes are of tables with more classes
+        # Medians over dimensions and seeds, by class. `slopes` has as many columns as the table with the most classes:
+        # those beyond the classes of these sizes are left out.
         measured, predicted = draws.median().to_numpy()[: len(sizes)], theory.pair_times(sizes)
         axis.plot(theory.times_one_by_one(sizes), measured, "x", ms=4, color=COLOURS["grey"])
         for start, (label, marker, colour) in zip(range(0, len(predicted), 2), pairs, strict=False):
             pair = slice(start, start + 2)
             axis.plot(predicted[pair], measured[pair], marker, ms=5, color=COLOURS[colour], mfc="none", label=label)
     highest = 1.1 * float(slopes.groupby("counts").median().max(axis=None))
-    right = max(highest, 1.03 * axis.dataLim.xmax)  # crosses lie farther right
+    right = max(highest, 1.03 * axis.dataLim.xmax)  # some crosses are farther right than any slope is high
     axis.plot([0, right], [0, right], zorder=0, **EXPECTED)
     axis.set(xlabel="predicted slope", ylabel="measured slope", xlim=(0, right), ylim=(0, highest))
     # every size of classes has plotted the pairs: the legend has each label once

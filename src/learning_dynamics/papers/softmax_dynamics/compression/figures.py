@@ -1,4 +1,9 @@
-"""The search for the third phase, as a map with intervals."""
+"""The search for the third phase, as a map with intervals.
+
+A map is the table of a run over variants of training, class sizes, dimensions, scales and draws; `seed` numbers the
+draws. `measure` names a rank, `threshold` is the least fall that counts, and `within` is the quantity of the fall, at
+any time or in a window of learning. V is the number of classes, d that of dimensions.
+"""
 
 from typing import Any, Literal
 
@@ -22,6 +27,7 @@ from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, shared_leg
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, settings_of
 
+# by the names of the cases in `cases.CASES`
 CASE_COLOURS = {"treated": "blue", "equal": "orange", "wide": "green"}
 
 
@@ -71,7 +77,8 @@ def compression_by_training(
     """
     figure, panels = plt.subplots(1, 3, figsize=(WIDTH, 4.8), sharey=True, width_ratios=[1.5, 1.0, 1.0])
     share_axis, depth_axis, net_axis = panels
-    trainings = list(dict.fromkeys(zip(variants["variant"], variants["amount"], strict=True)))  # each once
+    # pairs of what is changed and to what, each once, in the order of the table: the rows of the panels
+    trainings = list(dict.fromkeys(zip(variants["variant"], variants["amount"], strict=True)))
     for shift, case in zip((-0.22, 0.0, 0.22), CASES, strict=True):
         depths = map_draws(variants, within, measure, threshold, case=case)
         net_changes = map_draws(variants, falls.NET, measure, 0.0, case=case)
@@ -81,7 +88,8 @@ def compression_by_training(
                 table[(table["variant"] == variant) & (table["amount"] == amount)]["value"]
                 for table in (depths, net_changes)
             )
-            has_fallen = depth >= threshold
+            has_fallen = depth >= threshold  # False for a training that diverged, whose depth is nan
+            # the legend has each case once
             label = CASES[case].format(least=variants["dimension"].min()) if place == 0 else None
             for axis, interval in (
                 (share_axis, span(share_of(has_fallen))),
@@ -105,7 +113,8 @@ def compression_by_training(
 def _draws_in_map(table: Table, within: str, measure: str, threshold: float) -> pd.DataFrame:
     """Return the draws of a map, a row each.
 
-    Added columns: fallen; row and column, the labels of its place in the map: class sizes, and scale with dimension.
+    Added columns: fallen, whether the draw's fall is `threshold` or more; and row and column, labels that give its
+    place in the map: the row names class sizes, the column scale and dimension.
     """
     rows = map_draws(table, within, measure, threshold)
     column = [
@@ -115,8 +124,8 @@ def _draws_in_map(table: Table, within: str, measure: str, threshold: float) -> 
 
 
 def _draw_map(axis: Axes, draws: pd.DataFrame) -> None:
-    """Draw a map of shares with their intervals: class sizes by dimensions and scales."""
-    # labels in their order, each once, as `share_map` takes them: from a value to its label
+    """Draw a map of shares with their intervals: rows are class sizes, columns dimensions and scales."""
+    # `share_map` takes mappings from values to labels; here the values are labels, each once, in the order of the map
     rows = {label: label for label in draws["row"]}
     columns = {label: label for label in draws.sort_values(["dimension", "scale"])["column"]}
     share_map(axis, draws, "fallen", rows=rows, columns=columns, by=("row", "column"))
@@ -124,7 +133,7 @@ def _draw_map(axis: Axes, draws: pd.DataFrame) -> None:
 
 
 def _sizes_label(counts: str) -> str:
-    """Return class sizes, up to four of them, or their number with the largest and the smallest."""
+    """Return the label of class sizes: the sizes, or for more than four their number, the largest and the smallest."""
     sizes = counts.split("-")
     if len(sizes) <= 4:
         return " ".join(sizes)

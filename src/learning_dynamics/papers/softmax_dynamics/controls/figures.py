@@ -1,4 +1,8 @@
-"""The rank without skew, without bottleneck, and under the squared loss."""
+"""The rank without skew, without bottleneck, and under the squared loss.
+
+A seed is one draw; members are the flows of a grid, from every combination of class sizes, kind of start, scale and
+draw. `measure` names a rank, and `threshold` is the least change of it that counts as a fall or a rise.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -66,7 +70,7 @@ def controls(
     for axis, (title, table) in zip(rank_axes, panels.items(), strict=True):
         _rank_panel(axis, table, measure, members)
         axis.set_title(title)
-    # from its name to a grid and whether its skewed classes are meant, or its equal ones
+    # from the name of a case to its grid, and to whether the case is the skewed classes of the grid or the equal ones
     cases = {
         "paper's case": (grid, True),
         "equal": (grid, False),
@@ -95,14 +99,17 @@ def controls(
 
 
 def _rank_panel(axis: Axes, table: Table, measure: Measure, members: int) -> None:
-    """Plot the rank of the first members over time, when their first and last class are learned, and all as a band."""
+    """Plot the rank over time: a line for each of the first `members` seeds, and a band for all seeds.
+
+    Dots on a line are where the first class and the last are learned.
+    """
     settings = settings_of(table)
     band(axis, select(table, measure), COLOURS["blue"])
     for seed in range(min(members, settings["seeds"])):
         rows = table[table["seed"] == seed]
         curve = select(rows, measure).set_index("time")["value"]
         axis.plot(curve.index, curve, color=COLOURS["blue"], lw=0.7, alpha=0.7)
-        learned = learned_times(rows)
+        learned = learned_times(rows)  # recorded times, at which `curve` has values; infinite if never
         for time, colour in ((learned.min(), "orange"), (learned.max(), "black")):
             if np.isfinite(time):
                 axis.plot(time, curve[time], "o", ms=3, color=COLOURS[colour], zorder=3)
@@ -112,7 +119,11 @@ def _rank_panel(axis: Axes, table: Table, measure: Measure, members: int) -> Non
 
 
 def _share_panel(axis: Axes, cases: Mapping[str, tuple[Table, bool]], measure: Measure, threshold: float) -> None:
-    """Plot the shares of draws whose rank only grows, and falls late, one case below the other."""
+    """Plot for each case, one below the other, the share of draws whose rank only grows, and the share that falls late.
+
+    A rank only grows if it never falls after a rise from the warm-up's trough. It falls late if it falls, after a rise,
+    while the rarest classes are learned. A flow that failed does neither.
+    """
     for place, (table, skewed) in enumerate(cases.values()):
         grid = Grid(table, skewed=skewed)
         only_grows = grid.keeps_growing(measure, threshold)

@@ -1,4 +1,10 @@
-"""Growth rates of singular values, against the values themselves and against the size of the largest class."""
+"""Growth rates of singular values, against the values themselves and against the size of the largest class.
+
+sigma_i is the i-th singular value of the features f, the largest first; along a flow from balanced starts its rate is
+-g_i sigma_i (Theorem B.3; `theory.gains` returns g_i). A is the derivative of the loss by the logits. V is the number
+of classes, and N the size of the largest class; every other class has one example. `simple_gap` is the smallest gap of
+a spectrum, relative to its largest singular value, at which it counts as simple.
+"""
 
 from itertools import cycle
 
@@ -42,7 +48,10 @@ def growth(flow: Table, starts: Table, *, members: Count, simple_gap: Positive) 
 
 
 def _error_panel(axis: Axes, flow: Table, simple_gap: float) -> None:
-    """Plot errors of the predicted rates of both singular values along flows, relative to |df/dt|, over the gap."""
+    """Plot errors of the predicted rates of the two singular values along flows, relative to |df/dt|, over the gap.
+
+    A point is one seed at one time.
+    """
     rates = select(flow, quantities.FEATURES.rate)
     gap, speed = at_each_time(flow, quantities.GAP), at_each_time(flow, quantities.FEATURES.speed)
     for index, colour in zip((1, 2), sequence(2), strict=True):
@@ -57,11 +66,14 @@ def _error_panel(axis: Axes, flow: Table, simple_gap: float) -> None:
 
 
 def _start_panel(axis: Axes, starts: Table) -> Estimate:
-    """Plot rates at random starts over singular values, and three slopes; return the fitted one of these."""
+    """Plot rates at random starts over singular values, and lines of three slopes: 0, 2 and the fitted one.
+
+    Return the fitted slope.
+    """
     sigma, rate = starts["sigma"].to_numpy(), starts["rate"].abs().to_numpy()
     fit = slope(np.log(sigma), np.log(rate))
     axis.plot(sigma[:3000], rate[:3000], ".", ms=1.2, color=COLOURS["sky"], rasterized=True)
-    # lines go through the geometric means
+    # all three lines go through the geometric means of singular values and of rates
     mean_sigma, mean_rate = np.exp(np.log(sigma).mean()), np.exp(np.log(rate).mean())
     sigma_range = np.array([sigma.min(), sigma.max()])
     for exponent, style in ((0.0, GUIDE), (2.0, GUIDE), (fit.value, EXPECTED | {"ls": "-"})):
@@ -72,12 +84,12 @@ def _start_panel(axis: Axes, starts: Table) -> Estimate:
 
 
 def _flow_panel(axis: Axes, flow: Table, members: int) -> None:
-    """Plot rates along the flows of the first members over singular values, and a slope of one."""
+    """Plot rates along flows over singular values, a line for each of the first `members` seeds, and a slope of one."""
     sigma, rates = select(flow, quantities.SIGMA), select(flow, quantities.FEATURES.rate)
     for index, colour in zip((1, 2), sequence(2), strict=True):
         for seed in range(members):
             sigma_of_seed, rate_of_seed = (select(table, index=index, seed=seed)["value"] for table in (sigma, rates))
-            label = rf"$\sigma_{index}$" if seed == 0 else None
+            label = rf"$\sigma_{index}$" if seed == 0 else None  # the legend has each singular value once
             axis.plot(sigma_of_seed, rate_of_seed.abs(), color=colour, lw=0.6, alpha=0.6, label=label, zorder=3 - index)
     sigma_range = np.array([sigma["value"].min(), sigma["value"].max()])
     axis.plot(sigma_range, sigma_range, zorder=3, label="slope 1", **EXPECTED)
@@ -122,7 +134,7 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
 
 
 def _random_panel(axis: Axes, starts: Table, class_count: int) -> None:
-    """Plot relative growth rates at random starts with one number of classes over the size of the largest."""
+    """Plot relative growth rates at random starts, for one number of classes, over the size of the largest class."""
     chosen = starts[starts["classes"] == class_count]
     rate = chosen["rate"].abs() / chosen["sigma"]
     axis.plot(chosen["largest"], rate, ".", ms=2.0, color=COLOURS["sky"])
@@ -136,7 +148,10 @@ def _random_panel(axis: Axes, starts: Table, class_count: int) -> None:
 
 
 def _aligned_panel(axis: Axes, early: Table, repeated: Table) -> None:
-    """Plot growth rates of aligned features over the size of the largest class, and the norm of A."""
+    """Plot growth rates of aligned features over the size of the largest class, and what bounds them.
+
+    The column ``fastest`` is the spectral norm of A, or of A with its rows multiplied by their class's size.
+    """
     for table, name, line, is_filled in ((early, "orthonormal", "-", True), (repeated, "one context", "--", False)):
         end = table[table["time"] == table["time"].max()]
         for count, colour in zip(sorted(end["classes"].unique()), cycle((COLOURS["green"], COLOURS["purple"]))):
@@ -153,8 +168,10 @@ def _aligned_panel(axis: Axes, early: Table, repeated: Table) -> None:
 
 
 def _dropped_terms_panel(axis: Axes, starts: Table) -> None:
-    """Plot errors of g_i without terms in 1/V, and how far the norm of A is below sqrt(N), over V."""
-    # by the number of classes: the root of the sum of squares over starts, of g_i and of errors of its approximations
+    """Plot errors of g_i without terms in 1/V, and how far the norm of A is below sqrt(N), over V.
+
+    The error of an approximation is the root of the sum of its squared errors over starts and i, over that of g_i.
+    """
     gains = np.sqrt((starts["gain"] ** 2).groupby(starts["classes"]).sum())
     for column, line, colour, label in (
         ("gain_many_classes", "o-", "blue", "$g_i$, eq. 21"),
@@ -162,6 +179,7 @@ def _dropped_terms_panel(axis: Axes, starts: Table) -> None:
     ):
         errors = np.sqrt(((starts[column] - starts["gain"]) ** 2).groupby(starts["classes"]).sum())
         axis.plot(gains.index, errors / gains, line, ms=4, lw=1.0, label=label, color=COLOURS[colour])
+    # of all N at a V, the largest shortfall of the norm of A, relative to sqrt(N)
     shortfall = 1 - (starts["fastest"] / np.sqrt(starts["largest"])).groupby(starts["classes"]).min()
     axis.plot(
         shortfall.index, shortfall, "s-", ms=4, lw=1.0, color=COLOURS["orange"], label=r"$\|A\|$ below $\sqrt{N}$"

@@ -1,4 +1,9 @@
-"""Errors of the identities: rates of singular values, the conserved difference, shared spectra."""
+"""Errors of the appendix's identities: rates of singular values, the conserved f^T f - W W^T, shared spectra.
+
+f are the features and W is the classifier. `simple_gap` is the smallest gap of a spectrum, relative to its largest
+singular value, at which singular values count as simple. The gap is the smallest distance between neighbours among the
+singular values and zero.
+"""
 
 from itertools import cycle
 from typing import Any
@@ -75,12 +80,16 @@ def invariants(
 
 
 def _lemma(axis: Axes, curves: Table, flow: Table, simple_gap: float) -> None:
-    """Draw errors of predicted rates against the gap of the spectrum, and their bounds."""
+    """Draw errors of the rates that Lemma B.1 predicts against the gap of the spectrum, and the errors of differences.
+
+    The gap of `flow` is relative to the largest singular value, that of `curves` is not.
+    """
 
     def draw(quantity: Quantity, speed: Quantity, table: Table, colour: str, label: str) -> None:
+        """Draw a point for each seed and time: the largest error of a rate, over the matrix's speed."""
         rows = select(table, quantity)
         error = (rows["value"] - rows["predicted"]).abs().groupby([rows["seed"], rows["time"]]).max()
-        relative = (error / at_each_time(table, speed)).clip(lower=1e-17)
+        relative = (error / at_each_time(table, speed)).clip(lower=1e-17)  # the axis is logarithmic
         axis.plot(
             at_each_time(table, quantities.GAP),
             relative,
@@ -94,8 +103,8 @@ def _lemma(axis: Axes, curves: Table, flow: Table, simple_gap: float) -> None:
     draw(quantities.CURVE_LEMMA, quantities.CURVE_SPEED, curves, "orange", "curves")
     draw(quantities.CLASSIFIER.lemma, quantities.CLASSIFIER.speed, flow, "sky", "flow, $W$")
     draw(quantities.FEATURES.lemma, quantities.FEATURES.speed, flow, "blue", "flow, $f$")
-    ends = np.geomspace(0.2 * simple_gap, 1.0, 50)
-    axis.plot(ends, difference_error(ends), **EXPECTED)
+    gaps = np.geomspace(0.2 * simple_gap, 1.0, 50)
+    axis.plot(gaps, difference_error(gaps), **EXPECTED)
     axis.axhline(truncation_error(simple_gap), color=COLOURS["orange"], lw=0.9, ls=DASHED)
     axis.axvline(simple_gap, color=COLOURS["grey"], lw=0.9, ls=":")
     axis.set(
@@ -108,7 +117,10 @@ def _lemma(axis: Axes, curves: Table, flow: Table, simple_gap: float) -> None:
 
 
 def _reduction(axis: Axes, inputs: Table) -> None:
-    """Draw how far linear features depart from free ones."""
+    """Draw the distance of linear features X Theta from free ones f with the same start, relative to |f|.
+
+    There is a line for each correlation of inputs, and one for the free flow integrated at looser tolerances.
+    """
     for correlation, colour in zip(sorted(inputs["correlation"].unique()), cycle(("blue", "orange"))):
         label = "orthonormal" if correlation == 0 else f"correlated, {correlation:g}"
         _worst(axis, select(inputs, quantities.DEPARTURE, correlation=correlation), COLOURS[colour], label)
@@ -119,5 +131,6 @@ def _reduction(axis: Axes, inputs: Table) -> None:
 
 
 def _worst(axis: Axes, rows: Table, colour: object, label: str | None, **line: Any) -> None:
+    """Draw the largest value over seeds at each time after zero; both axes are logarithmic."""
     worst = rows[rows["time"] > 0].groupby("time")["value"].max().clip(lower=1e-17)
     axis.plot(worst.index, worst, color=colour, label=label, lw=1.3, **line)

@@ -1,4 +1,10 @@
-"""The toy in the manner of Figure 4, and the map of its phases."""
+"""The toy in the manner of Figure 4, and the map of its phases.
+
+f are the features, a row of two coordinates for each example, and W is the classifier, a column for each class. A seed
+is one draw: its rows of a table have the same value in the column `seed`. A class is learned when its probability
+passes one half for good. The trough is where the rank is lowest until the first class is learned. `threshold` is the
+least change of the rank that counts as a fall or a rise.
+"""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -32,10 +38,12 @@ from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, sequence
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
-# the paper's three phases, by what the rank does; the styles of its Figure 4, and the tints of their bands
+# the paper's three phases, in which the rank falls, rises and falls again; the line styles of the paper's Figure 4; and
+# the colours of the shades that mark the phases here
 PHASE_NAMES = ("warm-up", "entropy-seeking", "compression-seeking")
 PHASE_STYLES = ((0, (1, 1)), "-", (0, (4, 1.5)))
 PHASE_TINTS = ("grey", "sky", "orange")
+# from a rank, by its measure, to what it is taken over: all examples, or the means of classes
 POPULATION_NAMES = {"rankme_centred": "over examples", "class_rankme_centred": "over classes"}
 
 
@@ -87,14 +95,15 @@ def _listed(table: Table) -> str:
 
 
 def _draw_setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
-    """Draw features, weights, singular values and ranks of the typical member, one panel below the other."""
+    """Draw features, weights, singular values and ranks of one seed, the typical one, in panels below one another."""
     features_axis, classifier_axis, values_axis, rank_axis = axes
     rows = table[table["seed"] == typical_member(table)]
     counts = settings_of(table)["counts"]
-    learned = learned_times(rows)
+    learned = learned_times(rows)  # shape (classes,)
     rank_over_classes = select(rows, "class_rankme_centred")
     times, ranks = rank_over_classes["time"].to_numpy(), rank_over_classes["value"].to_numpy()
-    edges = phase_edges(times, ranks, float(np.min(learned)), threshold)
+    first_learned = float(np.min(learned))
+    edges = phase_edges(times, ranks, first_learned, threshold)
     colours = class_colours(len(counts))
     labels = np.repeat(np.arange(len(counts)), counts)
     _draw_paths(features_axis, rows, FEATURE, colours=[colours[label] for label in labels], edges=edges, width=1.0)
@@ -118,7 +127,7 @@ def _draw_setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
     for axis in (values_axis, rank_axis):
         for time, tint in zip(learned, colours, strict=True):
             axis.axvline(time, color=tint, lw=1.0, zorder=0)
-        # where the rank has two phases the third tint is left over
+        # a rank without a fall at the end has two phases, and the third tint is not used
         for (begin, end), tint in zip(itertools.pairwise(edges), PHASE_TINTS, strict=False):
             axis.axvspan(begin, end, color=COLOURS[tint], alpha=0.16, lw=0, zorder=-1)
         logarithmic_time(axis, table)
@@ -133,34 +142,46 @@ def _draw_setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
 
 
 def phase_edges(times: np.ndarray, ranks: np.ndarray, learned: float, threshold: float) -> list[float]:
-    """Return the times at which phases of a rank begin and the last ends: warm-up, growth, and a fall if there is one.
+    """Return the times at which the phases of a rank begin, and the time at which the last of them ends.
 
-    The growth ends with the deepest fall after it; without one it goes on to the end.
+    The phases are the warm-up, the growth and, if the rank falls after a rise, the deepest such fall. The warm-up ends
+    at the trough. The growth ends where the deepest fall begins, or at the last time if there is none.
 
     Parameters
     ----------
     times, ranks : ndarray, shape (times,)
     learned : float
-        When the first class is learned; the warm-up's trough is sought until then. Infinite if none is.
+        When the first class is learned; infinite if none is.
     threshold : float
         Least change that counts as a rise or a fall.
+
+    Returns
+    -------
+    list of float
+        Four times, or three without a fall.
     """
     last = len(times) - 1
     first_learned = min(int(np.searchsorted(times, learned)), last) if np.isfinite(learned) else last
+    # `troughs` takes series of several members; here is one
     (trough,) = falls.troughs(ranks[None], np.array([first_learned]))
+    # places in `ranks`; the series from the trough on counts its own from 0
     turning = [trough + place for place in falls.turning_points(ranks[trough:], threshold)]
     # (top, bottom) of each fall that follows a rise; the swing from turning[0] to turning[1] follows none
     falls_after_rise = [(top, bottom) for top, bottom in itertools.pairwise(turning[1:]) if ranks[bottom] < ranks[top]]
     if not falls_after_rise:
         return [times[0], times[trough], times[-1]]
+    # the deepest
     top, bottom = max(falls_after_rise, key=lambda fall: ranks[fall[0]] - ranks[fall[1]])
     return [times[0], times[trough], times[top], times[bottom]]
 
 
 def typical_member(table: Table) -> int:
-    """Return the member, of those with recorded coordinates, whose rank over classes stays nearest to the median."""
+    """Return the seed whose rank over classes stays nearest to the median over all seeds.
+
+    Only seeds with recorded coordinates are candidates. The distance to the median is the largest over time.
+    """
     ranks = select(table, "class_rankme_centred").pivot_table(index="seed", columns="time", values="value")
-    distances = (ranks - ranks.median()).abs().max(axis=1)  # of each seed, the largest over time
+    distances = (ranks - ranks.median()).abs().max(axis=1)  # by seed
     with_coordinates = select(table, FEATURE[0])["seed"].unique()
     return int(distances[with_coordinates].idxmin())
 
@@ -174,14 +195,24 @@ def _draw_paths(
     edges: Sequence[float],
     width: float,
 ) -> None:
-    """Draw paths in a plane in the styles of the phases, whose edges are times; the last one goes on to the end."""
+    """Draw paths in a plane, each phase in its style.
+
+    Parameters
+    ----------
+    coordinates : pair of quantities
+        First and second coordinate, with an index for each path.
+    colours : sequence of str
+        One for each path.
+    edges : sequence of float
+        Times as `phase_edges` returns them. The last phase is drawn to the end of the path, also where it ends before.
+    """
     x_by_path, y_by_path = (by_index(rows, coordinate) for coordinate in coordinates)
-    # places along the paths at which a phase begins, and the last place
+    # places along the paths at which a phase begins, and the last place instead of the last edge
     cuts = [*np.searchsorted(x_by_path.index, edges[:-1]), len(x_by_path) - 1]
     for index, colour in enumerate(colours, start=1):
         x, y = x_by_path[index].to_numpy(), y_by_path[index].to_numpy()
         for (begin, end), style in zip(itertools.pairwise(cuts), PHASE_STYLES, strict=False):
-            phase = slice(begin, end + 1)
+            phase = slice(begin, end + 1)  # with the place at which the next phase begins, so that pieces meet
             axis.plot(x[phase], y[phase], color=colour, lw=width, ls=style, alpha=0.9)
         axis.plot(x[0], y[0], ".", ms=3, color=colour)
         axis.plot(x[-1], y[-1], "o", ms=4, color=colour)
@@ -192,16 +223,22 @@ def _draw_paths(
 
 
 def _falls_first(grid: Grid, measure: str, threshold: float) -> pd.Series:
-    """Return which members' rank falls before it rises."""
+    """Return which members' rank falls by the threshold before it rises by the threshold, shape (members,)."""
+    # a course is a text of F for a fall and R for a rise; an empty or missing one has no first letter, and is False
     return grid.courses(measure, threshold).str[0] == "F"
 
 
 def _falls_while_rare(grid: Grid, measure: str, threshold: float) -> np.ndarray:
-    """Return which members' rank, after a rise, falls while the rarest classes are learned."""
+    """Return which members' rank, after a rise, falls while the rarest classes are learned, shape (members,).
+
+    Rise and fall are by the threshold or more, from the trough on.
+    """
+    # nan, of a failed flow, compares as False
     return grid.number(falls.FALL_RARE, measure=measure, threshold=threshold) >= threshold
 
 
-# rows of the map: a label, and which members of a grid show it by a rank and a threshold; a failed flow shows nothing
+# Rows of the map. Each has its label, and a function of a grid, the measure of a rank and a threshold that returns
+# which members show the phase, shape (members,); a member whose flow failed shows none.
 PHASES: dict[str, Callable[[Grid, str, float], ArrayLike]] = {
     "falls first": _falls_first,
     "no fall after a rise,\nfrom the trough on": Grid.keeps_growing,
@@ -224,15 +261,15 @@ def phases(
     """
     tables = (cross_entropy, no_bottleneck, squared)
     figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 5.9), sharex=True, sharey=True)
-    for row, (name, shows) in zip(axes, PHASES.items(), strict=True):
-        for axis, table in zip(row, tables, strict=True):
+    for panels, (name, shows) in zip(axes, PHASES.items(), strict=True):
+        for axis, table in zip(panels, tables, strict=True):
             grid = Grid(table)
             draws = grid.members.assign(holds=shows(grid, measure, threshold))
             all_counts = sorted(draws["counts"].unique(), key=sizes_of, reverse=True)
             sizes = {counts: counts.replace("-", " ") for counts in all_counts}
             scales = {scale: f"{scale:g}" for scale in sorted(draws["scale"].unique())}
             share_map(axis, draws, "holds", rows=sizes, columns=scales, by=("counts", "scale"))
-        row[0].set_ylabel(name)
+        panels[0].set_ylabel(name)
     losses = {"cross_entropy": "cross-entropy", "squared": "squared loss"}
     for top_axis, bottom, settings in zip(axes[0], axes[-1], map(settings_of, tables), strict=True):
         top_axis.set_title(f"{losses[settings['loss']]}, $d = {settings['dimension']}$")

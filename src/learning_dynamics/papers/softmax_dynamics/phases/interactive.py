@@ -1,4 +1,8 @@
-"""RankMe along the toy's flow, with a slider for the skew of its classes and a choice of the dimension."""
+"""RankMe along the toy's flow, with a slider for the skew of its classes and a choice of the dimension.
+
+The skew is the ratio r of neighbouring class sizes: of V classes they are r^(V - 1), ..., r, 1. The dimension is d. The
+tables have rows by dimension, seed (the number of a draw), time and quantity.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,7 +26,9 @@ from learning_dynamics.plotting.interactive import (
 )
 from learning_dynamics.tidy import Table, select, settings_of
 
-LABELS = ("first learned", "all learned")  # of the two vertical lines
+# labels of the two vertical lines, at the median times at which the first class and the last are learned
+LABELS = ("first learned", "all learned")
+# colours of the curves by what the rank is taken over
 TINTS = dict(zip(POPULATION_NAMES.values(), (COLOURS["blue"], COLOURS["vermilion"]), strict=True))
 
 
@@ -36,13 +42,13 @@ def rank_by_skew(skews: Sequence[Table]) -> Interactive:
     passes one half). Features compress where the curve over classes falls after the first class is learned.
     """
     settings = settings_of(skews[0])
-    # sizes are 1, r, r^2, ...: the largest is r^(V - 1)
+    # `counts` has the largest size, r^(V - 1), first
     ratios = [round(settings_of(table)["counts"][0] ** (1 / (len(settings["counts"]) - 1))) for table in skews]
     dimensions = sorted(int(number) for number in skews[0]["dimension"].unique())
     names = {number: f"{italic('d')} = {number}" for number in dimensions}
     times = np.sort(skews[0]["time"].unique())
     times = times[times > 0]
-    step = float(np.log(times[-1] / times[0]) / (len(times) - 1))  # of ln t, which is evenly spaced
+    step = float(np.log(times[-1] / times[0]) / (len(times) - 1))  # between neighbours in ln t, evenly spaced
     draws, medians, learned = _courses(dict(zip(ratios, skews, strict=True)), names, times)
     x = alt.X(
         "time:Q",
@@ -57,13 +63,18 @@ def rank_by_skew(skews: Sequence[Table]) -> Interactive:
         axis=alt.Axis(tickCount=5),
     )
     colour = alt.Color("population:N", scale=colours(TINTS))
-    skew = slider("skew", "skew", ratios, ratios[-2])
+    skew = slider("skew", "skew", ratios, ratios[-2])  # it begins at the last skew but one
     features = choice("features", "features", list(names.values()), list(names.values()), names[dimensions[0]])
     captions = [f"class sizes {', '.join(map(str, settings_of(table)['counts']))}" for table in skews]
+    # rows of `_courses` that the slider and the choice, named skew and features on the page, let through
     selection = "datum.ratio == skew && datum.d == features"
 
     def curves(rows: list[dict], by: list[str]) -> alt.Chart:
-        """Return curves of ranks; the page computes their times, t_0 exp(place * step), so that rows are short."""
+        """Return curves of ranks from rows that have the whole curve in the field `rank`.
+
+        The page computes the times of its values, times[0] * exp(place * step) for places from 0, so that rows are
+        short; Vega counts `place` from 1.
+        """
         return (
             alt.Chart(alt.InlineData(values=rows))
             .transform_filter(selection)
@@ -97,13 +108,13 @@ def rank_by_skew(skews: Sequence[Table]) -> Interactive:
 def _courses(
     skews: Mapping[int, Table], names: Mapping[int, str], times: np.ndarray
 ) -> tuple[list[dict], list[dict], list[dict]]:
-    """Return the rank of every draw, its median over draws, and the medians of when classes are learned, as rows.
+    """Return three lists of rows: ranks of every draw, median ranks over draws, and median times of learning.
 
     Parameters
     ----------
     skews : mapping from ratio of neighbouring class sizes to Table
     names : mapping from dimension to its name on the page
-    times : ndarray
+    times : ndarray, shape (times,)
         Recorded times after the start.
     """
     draws, medians, learned = [], [], []
@@ -117,6 +128,7 @@ def _courses(
                     for seed, rank in zip(ranks.index, ranks.to_numpy(), strict=True)
                 ]
                 medians.append(place | {"population": name, "rank": ranks.median().round(3).tolist()})
+            # shape (classes,): the median over draws of when each class is learned
             class_times = np.median([learned_times(draw) for _, draw in rows.groupby("seed")], axis=0)
             learned += [
                 place | {"time": float(time), "said": label}

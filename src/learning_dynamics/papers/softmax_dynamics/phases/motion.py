@@ -1,7 +1,7 @@
 """The toy's features as they move in their plane, and what RankMe makes of them.
 
-Shapes: coordinates of features are (times, examples), examples sorted by class, and each rank (times,), of one member
-at the recorded times after the start.
+The film shows one seed. At the recorded times after the start the coordinates of its features are (times, examples),
+with examples sorted by class, and each of its two ranks is (times,).
 """
 
 import matplotlib.pyplot as plt
@@ -28,6 +28,7 @@ def figure4(strongly: Table) -> Motion:
     labels = np.repeat(np.arange(len(counts)), counts)
     after_start = rows[rows["time"] > 0]
     x, y = (by_index(after_start, coordinate) for coordinate in FEATURE)
+    # over examples, then over classes; a rank has one number at each time, which `by_index` gives the index 0
     ranks = [by_index(after_start, name)[0].to_numpy() for name in POPULATION_NAMES]
     times, x, y = x.index, x.to_numpy(), y.to_numpy()
     figure, (features_axis, rank_axis) = plt.subplots(1, 2, figsize=(MOVING, 2.4), width_ratios=[1, 1.1])
@@ -58,8 +59,9 @@ def figure4(strongly: Table) -> Motion:
     curves = [rank_axis.plot([], [], color=colour)[0] for colour in rank_colours]
     dots = [rank_axis.plot([], [], "o", color=colour, ms=5, clip_on=False)[0] for colour in rank_colours]
     logarithmic_time(rank_axis, rows)
-    # names of the curves at the right edge, where a legend would lie over lines: one as high as the peak over classes,
-    # from which that curve falls, the other below the end of the curve over examples; 12 points, chosen, clear the line
+    # Each curve has its name at the right edge, since a legend would cover lines. The name over classes is as high as
+    # that curve's peak, from which it falls; the name over examples is below that curve's end, by 12 points (chosen),
+    # which clear the line.
     over_examples, over_classes = POPULATION_NAMES.values()
     right = rank_axis.get_xlim()[1]
     name_of_curve = {"textcoords": "offset points", "ha": "right", "va": "top", "fontsize": 8}

@@ -1,4 +1,11 @@
-"""The phase diagram: where the rank falls while rare classes are learned, over examples and over classes."""
+"""The phase diagram: where the rank falls while rare classes are learned, over examples and over classes.
+
+The tables are of runs of `population`, which are flows, or of `training`. A population is what the rank is taken over:
+examples, where a class counts as often as it has examples, or classes, where each counts once. A cell is one
+combination of class sizes, dimension and scale; the column `seed` numbers its draws. A draw has `fallen` if the depth
+of its fall is the threshold or more. The column `counts` has the class sizes by name, such as 64-16-4-1; V is the
+number of classes.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
@@ -29,9 +36,11 @@ from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, lette
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
+# the edge of the cells in which most draws fall; its ends project, so that pieces meet at corners
 BOUNDARY: dict[str, Any] = {"color": COLOURS["vermilion"], "lw": 2.0, "solid_capstyle": "projecting"}
 
-LAWS = ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$")  # by the power of 1/k, for class number k
+# names of class sizes proportional to 1/k^p, where k is the number of a class, for p = 0, 1 and 2
+LAWS = ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$")
 
 
 def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
@@ -46,20 +55,25 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
     """
     dimensions = sorted(region["dimension"].unique())
     scales = sorted(region["scale"].unique())
+    # rows of a map: class sizes, labelled with the largest over the smallest
     sizes = {counts: f"{ratio(counts):.0f}" for counts in _by_skew(region)}
-    learned = region[region["quantity"] == HAS_LEARNED]  # tables of flows do not record it
+    # trainings record whether a draw has learned; flows do not, and `learned` is then empty: no cell is hatched
+    learned = region[region["quantity"] == HAS_LEARNED]
     figure, axes = plt.subplots(
         2, len(dimensions), figsize=(WIDTH, 1.6 + 0.62 * len(sizes)), sharex=True, sharey=True, squeeze=False
     )
-    for row, population in zip(axes, ("classes", "examples"), strict=True):
-        rows = fall_rows(region, falls.FALL_RARE, population, threshold)
-        for axis, dimension in zip(row, dimensions, strict=True):
-            _draw_map(axis, rows[rows["dimension"] == dimension], "counts", sizes, scales)
+    for panels, population in zip(axes, ("classes", "examples"), strict=True):
+        draws = fall_rows(region, falls.FALL_RARE, population, threshold)
+        for axis, dimension in zip(panels, dimensions, strict=True):
+            _draw_map(axis, draws[draws["dimension"] == dimension], "counts", sizes, scales)
             of_dimension = learned[learned["dimension"] == dimension].rename(columns={"value": "learned"})
+            # hatching writes no labels, so that those of the columns are empty
             hatch_unlearned(axis, of_dimension, rows=sizes, columns=dict.fromkeys(scales, ""), by=("counts", "scale"))
-        row[0].set_ylabel(f"over {population}\nlargest class / smallest")
+        panels[0].set_ylabel(f"over {population}\nlargest class / smallest")
     for top, bottom, dimension in zip(*axes, dimensions, strict=True):
-        top.set_title(f"$d = {dimension}$" + (", no bottleneck" if dimension >= _classes(region) - 1 else ""))
+        # a number added to all logits of an example changes no prediction: V - 1 dimensions are no bottleneck
+        has_bottleneck = dimension < _classes(region) - 1
+        top.set_title(f"$d = {dimension}$" + ("" if has_bottleneck else ", no bottleneck"))
         bottom.set_xlabel("initial scale")
     letters(axes.flat)
     share_bar(figure, axes, "share of seeds that fall", aspect=30, pad=0.015)
@@ -91,12 +105,15 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
     classes may end side by side. Then the two kinds of start differ.
     """
     figure, (depth_axis, share_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
-    smallest = draws["threshold"][draws["threshold"] > 0].min()  # falls of any depth count
+    # Depths are read at the smallest threshold at which falls were measured, so that shallow falls have one too. The
+    # threshold 0 is that of quantities which depend on none.
+    smallest = draws["threshold"][draws["threshold"] > 0].min()
     for population in ("examples", "classes"):
         rows = fall_rows(draws, falls.FALL_RARE, population, smallest)
         predicted = fall_rows(directions, falls.FALL_RARE, population, smallest).set_index(["counts", "scale"])["value"]
         for scale, colour, shape in zip(sorted(rows["scale"].unique()), cycle(("blue", "orange")), cycle("os")):
             by_counts = rows[rows["scale"] == scale].groupby("counts")["value"]
+            # the fall from the two-direction start, for class sizes in the order of the groups: places along the x axis
             expected = predicted.xs(scale, level="scale")[list(by_counts.groups)]
             style: dict[str, Any] = {
                 "fmt": shape,
@@ -112,6 +129,7 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
                 bars(share_axis, expected, spans, **style)
     end = 1.1 * max(line.get_xdata().max() for line in depth_axis.lines)
     depth_axis.plot([0, end], [0, end], zorder=0, **EXPECTED)
+    # 0 up to the threshold, 1 beyond: with "pre" a value holds from the place before it
     share_axis.step([0, threshold, end], [0, 0, 1], where="pre", zorder=0, **EXPECTED)
     depth_axis.set(xlabel="fall from the two-direction start", ylabel="fall from random starts")
     share_axis.set(xlabel="fall from the two-direction start", ylabel="share of seeds that fall", ylim=(-0.03, 1.03))
@@ -128,10 +146,15 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
 def _draw_map(
     axis: plt.Axes, draws: pd.DataFrame, row_column: str, rows: Mapping[Any, str], scales: Sequence[float]
 ) -> None:
-    """Draw shares of draws that have `fallen` by `row_column` and scale, and edges around cells with more than half."""
+    """Draw the share of draws that have `fallen` in each cell of a map, and edges around cells with more than half.
+
+    Rows of the map are values of the column `row_column` of `draws`, with the labels in `rows`, from below; columns are
+    scales.
+    """
     columns = {scale: plain_number(scale) for scale in scales}
     image = share_map(axis, draws, "fallen", rows=rows, columns=columns, by=(row_column, "scale"), origin="lower")
-    _draw_edges(axis, np.asarray(image.get_array()) > 0.5)
+    shares = np.asarray(image.get_array())  # shape (rows, columns)
+    _draw_edges(axis, shares > 0.5)
 
 
 def _draw_edges(axis: plt.Axes, inside: np.ndarray) -> None:
@@ -159,6 +182,7 @@ def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive)
         len(laws), 2, figsize=(WIDTH, 0.5 + 2.4 * len(laws)), sharex=True, sharey="col", squeeze=False
     )
     for (share_axis, depth_axis), table in zip(axes, laws, strict=True):
+        # one colour for each law of sizes, equal ones first
         for counts, colour in zip(_by_skew(table), cycle(("grey", "blue", "vermilion"))):
             for population in ("classes", "examples"):
                 _draw_falls_by_dimension(
@@ -209,16 +233,19 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Plot:
         squeeze=False,
         height_ratios=[table["dimension"].nunique() for table in laws],
     )
-    most_over_examples = 0.0
-    for row, table in zip(axes, laws, strict=True):
+    largest_share_over_examples = 0.0
+    for panels, table in zip(axes, laws, strict=True):
         scales, dimensions = (sorted(table[name].unique()) for name in ("scale", "dimension"))
-        drops = {name: _drops(table, name) >= threshold for name in ("classes", "examples")}
-        by_cell = drops["examples"].groupby(["counts", "scale", "dimension"]).mean()
-        most_over_examples = max(most_over_examples, by_cell.max())
-        for axis, counts in zip(row, _by_skew(table), strict=True):
-            draws = drops["classes"].loc[counts].rename("fallen").reset_index()
+        # whether each draw falls; a flow that failed, whose drop is nan, does not
+        falls_over_classes = _drops(table, "classes") >= threshold
+        falls_over_examples = _drops(table, "examples") >= threshold
+        shares_over_examples = falls_over_examples.groupby(["counts", "scale", "dimension"]).mean()
+        largest_share_over_examples = max(largest_share_over_examples, shares_over_examples.max())
+        for axis, counts in zip(panels, _by_skew(table), strict=True):
+            draws = falls_over_classes.loc[counts].rename("fallen").reset_index()
             _draw_map(axis, draws, "dimension", {number: str(number) for number in dimensions}, scales)
-        row[0].set_ylabel(f"$V = {_classes(table)}$\n$d$")
+        panels[0].set_ylabel(f"$V = {_classes(table)}$\n$d$")
+    # the columns of panels have the class sizes by their skew, which is the order of the laws
     for axis, law in zip(axes[0], LAWS, strict=True):
         axis.set_title(law, fontsize=10)
     letters(axes.flat)
@@ -229,7 +256,7 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Plot:
         "classes": _listed(_classes(table) for table in laws),
         "seeds": _listed(settings_of(table)["seeds"] for table in laws),
         "threshold": threshold,
-        "examples": most_over_examples,
+        "examples": largest_share_over_examples,
         "failed": pd.concat([_drops(table, "classes") for table in laws]).isna().mean(),
     }
     alt = "Shares of seeds that fall, by scale and dimensions, for equal sizes and two power laws."
@@ -237,7 +264,10 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Plot:
 
 
 def _drops(table: Table, population: str) -> pd.Series:
-    """Return how far each draw's rank ends below its highest, by counts, scale, dimension and seed."""
+    """Return how far each draw's rank ends below its highest since the warm-up's trough; nan if its flow failed.
+
+    The series is indexed by counts, scale, dimension and seed.
+    """
     keys = ["counts", "scale", "dimension", "seed"]
     peak = select(table, falls.PEAK, population=population).set_index(keys)["value"]
     end = select(table, falls.END, population=population).set_index(keys)["value"]
@@ -255,9 +285,14 @@ def _draw_falls_by_dimension(
     threshold: float,
     colour: Any,
 ) -> None:
-    """Draw the share of seeds that end below their highest rank, and by how much, over d / V, at one scale.
+    """Draw the share of seeds whose rank ends below its highest by the threshold or more, and by how much, over d / V.
 
-    `drops` are those of `_drops` at one of the class sizes, by scale, dimension and seed.
+    Parameters
+    ----------
+    drops : Series, by scale, dimension and seed
+        Those of `_drops` for the class sizes `counts`.
+    scale : float
+        The one that is drawn.
     """
     classes = len(sizes_of(counts))
     by_dimension = drops[np.isclose(drops.index.get_level_values("scale"), scale)].groupby("dimension")
@@ -270,7 +305,7 @@ def _draw_falls_by_dimension(
         "color": colour,
         "mfc": colour if over_classes else "none",
     }
-    power = round(np.log(ratio(counts)) / np.log(classes))  # sizes as 1/k^p have a ratio of V^p
+    power = round(np.log(ratio(counts)) / np.log(classes))  # of sizes as 1/k^p the first of V is V^p times the last
     label = f"{LAWS[power]}, over {population}"
     spans = [span(share_of(depths >= threshold)) for _, depths in by_dimension]
     bars(share_axis, places, spans, label=label, **style)
@@ -278,17 +313,17 @@ def _draw_falls_by_dimension(
 
 
 def _by_skew(table: Table) -> list[str]:
-    """Return the class sizes in a table, the least skewed first."""
+    """Return the names of the class sizes in a table, the least skewed first."""
     return sorted(table["counts"].unique(), key=ratio)
 
 
 def _classes(table: Table) -> int:
-    """Return the number of classes in a table."""
+    """Return the number of classes in a table, the same in all of its rows."""
     return len(sizes_of(table["counts"].iloc[0]))
 
 
 def _method(table: Table) -> str:
-    """Return how the draws of a table were trained, in words."""
+    """Return how the draws of a table were trained, in words; a table without the column `method` is of flows."""
     if "method" not in table:
         return "gradient flow"
     trainings = table[["method", "learning_rate", "decay"]].drop_duplicates().itertuples(index=False)
@@ -296,6 +331,6 @@ def _method(table: Table) -> str:
 
 
 def _listed(values: Iterable[object]) -> str:
-    """Return different values in their order, as an enumeration."""
+    """Return the values as an enumeration in words, each once, in the order of their first appearance."""
     names = list(dict.fromkeys(map(str, values)))
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

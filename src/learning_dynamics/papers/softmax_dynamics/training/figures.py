@@ -1,4 +1,9 @@
-"""Maps of trainings: eight examples by learning rate and batch size; more classes by optimiser, decay and batch."""
+"""Maps of trainings: eight examples by learning rate and batch size; more classes by optimiser, decay and batch.
+
+A table has rows by method, rate, decay, batch, number of steps, class sizes, dimension, scale and seed, the number of a
+draw. V is the number of classes, d that of dimensions. A bottleneck is a number of dimensions below V - 1. A batch of 0
+is all examples. `threshold` is the least change of the rank that counts as a fall or a rise.
+"""
 
 import string
 from collections.abc import Sequence
@@ -18,8 +23,9 @@ from learning_dynamics.plotting import WIDTH, Plot, legend_below, letters
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
-LAWS = ("equal", "$1/k$", "$1/k^2$")  # of class sizes, by the power of 1/k
-# in the order of a map's rows; our runs have Adam as AdamW with a decay of zero
+# names of class sizes proportional to 1/k^p, where k is the number of a class, for p = 0, 1 and 2
+LAWS = ("equal", "$1/k$", "$1/k^2$")
+# methods of training in the order of a map's rows; in our runs Adam is AdamW with a decay of zero
 METHODS = ("SGD", "momentum", "Adam", "AdamW")
 
 
@@ -37,8 +43,10 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
     way.
     """
     _require_one(trainings, "method", "decay", "steps", "scale")
+    # by case (treated, equal, wide), a row for each draw
     draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
     dimensions = trainings["dimension"]
+    # of two dimensions the smaller is narrow; the larger must be wide wherever there are skewed classes
     if dimensions.nunique() != 2 or draws["wide"].empty != draws["treated"].empty:
         raise ProjectError(
             "a map of eight examples has two numbers of dimensions, the larger without a bottleneck, not "
@@ -105,7 +113,7 @@ def _draw_map(axis: Axes, draws: pd.DataFrame) -> None:
     rows = {batch: str(batch or "all") for batch in batches}
     columns = {rate: f"{rate:g}" for rate in sorted(draws["learning_rate"].unique())}
     by = ("batch", "learning_rate")
-    # "shows": the training has learned, and shows all three phases
+    # the column `shows`: whether the training has learned its examples and shows all three phases
     share_map(axis, draws, "shows", rows=rows, columns=columns, by=by, origin="lower")
     hatch_unlearned(axis, draws, rows=rows, columns=columns, by=by)
 
@@ -125,11 +133,11 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
     for table in trainings:
         _require_one(table, "learning_rate", "steps", "scale")
     draws = pd.concat([_fall_rows(table, threshold) for table in trainings], ignore_index=True)
-    # rows in the order of the map, with their names as labels: those of all examples (a batch of 0) come first
+    # the map's rows in their order, whose names are their labels; batches of all examples, which are 0, come first
     names = draws.sort_values(["batch", "method", "decay"], key=_sort_key)["row"].unique()
     rows = dict(zip(names, names, strict=True))
     classes = sorted(draws["classes"].unique())
-    # by V, the number of classes, the columns of its panel: from (law, dimension) to its label
+    # for each V the columns of its panel: a mapping from (law of sizes, dimension) to the column's label
     columns_of = {}
     for V, draws_of_V in draws.groupby("classes"):
         columns_with_draws, dimensions = set(draws_of_V["column"]), sorted(draws_of_V["dimension"].unique())
@@ -170,7 +178,10 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
 
 
 def _name_laws(axis: Axes, law_of_column: Sequence[str]) -> None:
-    """Write each law of sizes below the middle of its columns of a map."""
+    """Write each law of sizes below the middle of its columns of a map.
+
+    `law_of_column` has the law of each column, from the left.
+    """
     for law in LAWS:
         places = [place for place, name in enumerate(law_of_column) if name == law]
         if places:
@@ -189,7 +200,7 @@ def _name_laws(axis: Axes, law_of_column: Sequence[str]) -> None:
 
 
 def _require_one(table: Table, *columns: str) -> None:
-    """Refuse trainings with several values in one of the columns, which a map does not show: a cell would mix them."""
+    """Refuse trainings with several values in one of some columns that a map does not show: a cell would mix them."""
     for column in columns:
         values = table[column].unique()
         if len(values) > 1:
@@ -206,11 +217,13 @@ def _sort_key(column: pd.Series) -> pd.Series:
 def _fall_rows(table: Table, threshold: float) -> pd.DataFrame:
     """Return the draws of a table, a row each, with whether the rank falls and whether all examples are learned.
 
-    Added columns: fallen; learned; classes, which with population gives the panel; row, and column, a law of sizes and
-    a dimension, which give the place in its map.
+    Added columns: fallen and learned, whether they do and are; classes, V, which together with population gives the
+    panel; and row, the name of the training, and column, a pair of a law of sizes and a dimension, which give the place
+    in the panel.
     """
     rows = select(table, FALL_LEARNING, threshold=threshold)
     has_learned = select(table, HAS_LEARNED).set_index(MEMBER_COLUMNS)["value"]
+    # for each of `rows` the number of the same member: 1, or 0
     learned = has_learned.reindex(pd.MultiIndex.from_frame(rows[MEMBER_COLUMNS])).to_numpy() == 1
     sizes = rows["counts"].map(sizes_of)
     return rows.assign(
@@ -226,13 +239,14 @@ def _fall_rows(table: Table, threshold: float) -> pd.DataFrame:
 
 
 def _law(sizes: Sequence[int]) -> str:
-    """Return the law of class sizes: where they fall as 1/k^p the first of V is V^p times as large as the last."""
+    """Return the law of class sizes, one of `LAWS`."""
+    # where sizes are proportional to 1/k^p, the first of V is V^p times the last
     power = round(np.log(sizes[0] / sizes[-1]) / np.log(len(sizes)))
     return LAWS[power]
 
 
 def _training_in_words(method: str, decay: float, batch: int) -> str:
-    """Return the name of a row of the map; a batch of 0 is all examples."""
+    """Return the name of a way to train, the label of a row of the map."""
     names = {"AdamW": f"AdamW, decay {decay:g}", "SGD": "descent"}
     examples = f"batch {batch}" if batch else "all"
     return f"{names.get(method, method)}, {examples}"
