@@ -127,6 +127,7 @@ def two_samples(
     directions = np.array([rng.standard_normal(2) for rng in generators(seed, "deep_linear.two_samples", seeds)])
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
 
+    # the results of one member, given what tells it from the others
     def count_steps(exponent: float, kappa: float, depth: int, number: int) -> dict[str, Any]:
         # learning rates, ascending, from the highest one down as many as are not below the lowest
         lowest = lowest_rate / kappa**2

@@ -14,9 +14,10 @@ from learning_dynamics.tidy import Table, select
 def power_of_stiffness(exponent: float, depth: int) -> float:
     """The power of kappa with which steps grow, up to logarithms: 1 - 2/N + 2 / min(N, p - 1), and 2 at depth 1.
 
-    For p >= 2; derived in docs/deep_linear_derivations.md. Time to leave weights of order 1/kappa grows as kappa^(1 -
-    2/N), and the largest stable step falls as kappa^(-2/N) where the long sample is fitted, as kappa^(-2/(p - 1)) where
-    the short one's descent pushes it off its fit.
+    For p >= 2; derived in docs/deep_linear_derivations.md. Steps are a time over the largest stable step. The time in
+    which weights of order 1/kappa grow is of order kappa^(1 - 2/N). The step is bounded twice: by the order
+    kappa^(-2/N) while the long sample is being fitted, and by kappa^(-2/(p - 1)) while fitting the short sample pushes
+    the long one off its fit.
     """
     return 2.0 if depth == 1 else 1 - 2 / depth + 2 / min(depth, exponent - 1)
 

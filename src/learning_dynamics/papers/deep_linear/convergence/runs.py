@@ -320,6 +320,7 @@ def convex_losses(
             for start, W in starts.items():
                 # the loss's gradient; defaults bind what the loops change
                 slope = lambda W, loss=loss, target=target, factor=factor: loss.gradient(W - target, factor)  # noqa: E731
+                # `integration` has the times and the tolerances
                 path = networks.path(networks.balanced_layers(W, widths), slope, integration.times, integration)
                 members.append(
                     {

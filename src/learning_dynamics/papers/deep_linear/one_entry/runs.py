@@ -1,7 +1,7 @@
 """Gradient flow of small networks on one linear measurement: one entry, and one aligned with the matrix.
 
-W is the product of the layers. A measurement is <A, W>, the sum of the products of entries, and the loss is half its
-squared difference from `target`.
+W is the product of the layers. A measurement is <A, W>, the sum of the products of entries. The loss is half its
+squared difference from `target`; `one_measurement` needs no target.
 """
 
 from typing import Any
