@@ -329,7 +329,7 @@ def _slope_panel(axis: Axes, slopes: pd.DataFrame) -> None:
             pair = slice(start, start + 2)
             axis.plot(predicted[pair], measured[pair], marker, ms=5, color=COLOURS[colour], mfc="none", label=label)
     highest = 1.1 * float(slopes.groupby("counts").median().max(axis=None))
-    right = max(highest, 1.03 * axis.dataLim.xmax)  # some crosses are farther right than any slope is high
+    right = max(highest, 1.03 * axis.dataLim.xmax)  # crosses can be farther right than the highest slope
     axis.plot([0, right], [0, right], zorder=0, **EXPECTED)
     axis.set(xlabel="predicted slope", ylabel="measured slope", xlim=(0, right), ylim=(0, highest))
     # every size of classes has plotted the pairs: the legend has each label once

@@ -72,6 +72,7 @@ def _start_panel(axis: Axes, starts: Table) -> Estimate:
     """
     sigma, rate = starts["sigma"].to_numpy(), starts["rate"].abs().to_numpy()
     fit = slope(np.log(sigma), np.log(rate))
+    # points are drawn for the first rows only; the slope is fitted to all
     axis.plot(sigma[:3000], rate[:3000], ".", ms=1.2, color=COLOURS["sky"], rasterized=True)
     # all three lines go through the geometric means of singular values and of rates
     mean_sigma, mean_rate = np.exp(np.log(sigma).mean()), np.exp(np.log(rate).mean())
