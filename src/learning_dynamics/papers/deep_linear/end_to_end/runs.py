@@ -85,10 +85,10 @@ def end_to_end_flow(
 def _all_flows(layers: networks.Layers, target: np.ndarray, integration: Span) -> dict[str, np.ndarray]:
     """Return the series of one member that `end_to_end_flow` integrates adaptively, by name, times first.
 
-    All are one state, a vector of four parts: the packed layers; the solutions of the end-to-end dynamics of depths N
-    and N - 1; singular values by the law; the same without its factor N, and with the exponent 2 - 1/N. The singular
-    values do not act on their own rates: these are the three laws' at the layers' product, so that errors of the
-    integrated values do not feed back.
+    All are one state, a vector: first the packed layers; then W of the end-to-end dynamics of depth N, and of depth
+    N - 1; then three times the singular values, integrated by the law, by the law without its factor N, and by the law
+    with the exponent 2 - 1/N. The three laws give rates of singular values at the layers' product, not at the
+    integrated values, whose errors do not feed back.
     """
     widths, depth = networks.widths_of(layers), len(layers)
     flows, initial = _layers_and_equations(layers, target)
