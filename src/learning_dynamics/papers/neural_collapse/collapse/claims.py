@@ -520,9 +520,9 @@ def five_data_sets(
     trainings: Sequence[Table], *, level: Positive, largest_share: Fraction, train_error: Fraction
 ) -> Claim:
     r"""Neural collapse occurs under MSE on the paper's five data sets and three networks, but for ResNet and DenseNet
-    on STL10. In training beyond zero train error NC1 falls and ends low; the spread of the class means' norms, the
-    spread of their angles, and their distances from the largest angle and from the classifiers fall; and decisions
-    become those of the nearest class mean.
+    on STL10. In training beyond zero train error NC1 falls and ends low; the spreads of the class means' norms and
+    angles, and the class means' distances from the largest angle and from the classifiers, fall; and decisions become
+    those of the nearest class mean.
 
     In every training NC1, $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$, must end at {level:g} or less, all of these
     quantities must fall after train errors end (at most one train image in a thousand misclassified), and network and

@@ -241,12 +241,11 @@ def projection_self_adjoint(features: Table) -> Claim:
 def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
     r"""A step $X + \Delta$ that is renormalised equals $X + \Pi(\Delta) + O(\|\Delta\|^2)$ with the printed map $\Pi$.
 
-    $X$ are renormalised features, $\Delta$ is a step of zero mean, and $\Pi(\Delta) = \Delta -
-    \frac12(X\mathbf{C}\Delta^\top + \Delta\mathbf{C}X^\top)X$ with the class-centring matrix $\mathbf{C}$. The
-    remainder relative to $\|\Delta\|$ must fall as a power of the step that is one to within {tolerance:g}. The proof's
-    last formula but one prints a minus between the two products of $\Pi$, a slip (errata 13). Under the orthogonal
-    projection, for which Proposition 2 holds, the lemma fails: the relative remainder does not fall, as its power of
-    {orthogonal:.2g} says (median over draws).
+    $X$ are renormalised features, $\Delta$ has zero mean, and $\Pi(\Delta) = \Delta - \frac12(X\mathbf{C}\Delta^\top +
+    \Delta\mathbf{C}X^\top)X$. The remainder relative to $\|\Delta\|$ must fall as a power of the step that is one to
+    within {tolerance:g}. The proof's last formula but one prints a minus between the two products of $\Pi$, a slip
+    (errata 13). Under the orthogonal projection, for which Proposition 2 holds, the lemma fails: the relative remainder
+    does not fall, as its power of {orthogonal:.2g} says (median over draws).
     """
 
     def order(tangent_map: str) -> np.ndarray:
@@ -285,11 +284,10 @@ def lemma_3(features: Table) -> Claim:
     r"""Along $\Pi(dX)$, with the printed $\Pi$, singular values that differ from all others change by $d\omega_j =
     (y_j^\top/N - \omega_j x_j^\top\mathbf{C})\,dx_j$ in aligned coordinates (appendix D.2).
 
-    Here $\Pi(Z) = Z - \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X$, and $\mathbf{C} = (I - Y^\top Y/N)/(CN)$ is the
-    class-centring matrix. In aligned coordinates the SNR matrix is diagonal, with the entries $\omega_j$; $x_j$, $y_j$
-    and $dx_j$ are rows of features, of labels, and of $dX$ before $\Pi$ is applied. Slopes are measured by central
-    differences. Along the orthogonal projection the second product is absent. Moves that split equal singular values
-    are not in the formula (errata 16).
+    Here $\Pi(Z) = Z - \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X$ with the class-centring matrix $\mathbf{C}$. In
+    aligned coordinates the SNR matrix is diagonal, with entries $\omega_j$; $x_j$, $y_j$ and $dx_j$ are rows of
+    features, labels and $dX$ (before $\Pi$). Slopes are measured by central differences. Along the orthogonal
+    projection the second product is absent. Moves that split equal singular values are not in the formula (errata 16).
     """
     # d omega_j along the printed map's image of Z, by central differences, shape (draws, 1 time, C - 1)
     slopes = by_size(features, SLOPE)
@@ -326,16 +324,16 @@ def lemma_4(features: Table) -> Claim:
     r"""Under continually renormalised gradient flow, in aligned coordinates (appendix D.2), rows of the features move
     by $\frac{d}{dt}x_j = \frac{\omega_j}{(C+\omega_j^2)^2}(\frac1Ny_j - \omega_j\mathbf{C}x_j)$.
 
-    $\mathbf{C} = (I - Y^\top Y/N)/(CN)$ is the class-centring matrix, $C$ the number of classes; in aligned coordinates
-    the SNR matrix is diagonal, with the entries $\omega_j$, and $x_j$, $y_j$ are rows of features and labels. In the
-    flow $\dot X = -\Pi(\nabla L)$ (equation 5) $\Pi$ may be the orthogonal projection or the map that Proposition 4
-    prints: the rows move so under neither. With $x_j = \omega_jy_j + n_j$ the second product is along the deviations
-    $n_j$. It would change their covariance, which stays the identity, so that any map onto the tangent space must
-    remove it: both flows leave $n_j$ where it is. The proof takes $\langle\Pi(\nabla L), Z\rangle$ for $\langle\nabla
-    L, \Pi(Z)\rangle$, though the printed $\Pi$ is not self-adjoint (errata 5), and so arrives at the gradient itself.
-    The printed equation is off by {off_orthogonal:.2g} of the velocity or more under the orthogonal projection, by
-    {off_printed:.2g} or more under the printed map. The first product alone is right under the orthogonal projection,
-    so that Lemmas 5 and 6 follow there.
+    $\mathbf{C}$ is the class-centring matrix, $C$ the number of classes; in aligned coordinates the SNR matrix is
+    diagonal, with entries $\omega_j$, and $x_j$, $y_j$ are rows of features and labels. In the flow $\dot X =
+    -\Pi(\nabla L)$ (equation 5) $\Pi$ may be the orthogonal projection or the map that Proposition 4 prints: the rows
+    move so under neither. With $x_j = \omega_jy_j + n_j$ the second product is along the deviations $n_j$. It would
+    change their covariance, which stays the identity, so that any map onto the tangent space must remove it: both flows
+    leave $n_j$ where it is. The proof takes $\langle\Pi(\nabla L), Z\rangle$ for $\langle\nabla L, \Pi(Z)\rangle$,
+    though the printed $\Pi$ is not self-adjoint (errata 5), and so arrives at the gradient itself. The printed equation
+    is off by {off_orthogonal:.2g} of the velocity or more under the orthogonal projection, by {off_printed:.2g} or more
+    under the printed map. The first product alone is right under the orthogonal projection, so that Lemmas 5 and 6
+    follow there.
     """
     # Each quantity is the gap of a formula for dx_j / dt from the velocity -Pi(grad L), over this velocity:
     # - VELOCITY_GAP_LEMMA_4: omega_j / (C + omega_j^2)^2 (y_j / N - omega_j C x_j), as the lemma has it
@@ -370,8 +368,8 @@ def lemma_7(features: Table) -> Claim:
     r"""A matrix is a simplex equiangular tight frame if and only if it has exactly $C-1$ non-zero singular values, all
     equal, and its columns sum to zero.
 
-    $C$ columns $E$ are such a frame if $E^\top E$ is a positive multiple of $CI - \mathbf{1}\mathbf{1}^\top$. This Gram
-    matrix is compared with that multiple for a matrix with both properties; singular values and column sum of a rotated
+    $E$ is such a frame if its Gram matrix $E^\top E$ is a positive multiple of $CI - \mathbf{1}\mathbf{1}^\top$. The
+    Gram matrix of a matrix with both properties is compared with that; singular values and column sum of a rotated
     simplex frame are compared with the properties.
     """
     # each is a matrix with one of both properties, whose Gram matrix is not that of a simplex frame

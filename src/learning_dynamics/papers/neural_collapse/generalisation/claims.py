@@ -246,16 +246,14 @@ test_collapse_by_difficulty.__test__ = False  # a claim, not a test
 @claim("Appendix A.8", scope=SCOPE + ", MSE", empirical=True, quantifier="an average")
 def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
     r"""The other phenomena of neural collapse behave on test images as variability does, in training beyond zero train
-    error and in the mean over trainings. For the class means of test features, the spread of their norms, the spread of
-    their angles, and their distances from the largest angle and from the classifiers fall more slowly than for those of
-    train features, and end higher. Network and nearest class mean differ on more images.
+    error and in the mean over trainings. The spreads of the class means' norms and angles, and the class means'
+    distances from the largest angle and from the classifiers, fall more slowly than on train images, and end higher.
+    Network and nearest class mean differ on more images.
 
-    Angles are measured by their cosines; the largest that $C$ class means can all have is $\cos = -1/(C-1)$. For each
-    of the four quantities, in decades, two differences must be above zero with their whole 95 % intervals over
-    trainings: its fall on train images minus that on test images, from where train errors end to the last epoch; and
-    its last value on test images minus that on train images. Of the share of images on which network and nearest class
-    mean differ (NC4) only the last values are compared: on train images it is often zero when train errors end, and
-    cannot fall.
+    For each of these four quantities, in decades, its fall on train images minus that on test images, and its last
+    value on test images minus that on train images, must be above zero with the whole 95 % interval over trainings.
+    Falls are counted from where train errors end. Of the share of images on which network and nearest class mean differ
+    (NC4) only the last values are compared: on train images it is often zero when train errors end, and cannot fall.
     """
     # excluded: how many trainings are left out, by the reason
     included, excluded = without_stl10_exceptions(trainings)

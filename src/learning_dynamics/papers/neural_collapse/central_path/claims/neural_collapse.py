@@ -64,17 +64,16 @@ def corollary_2(flows: Table) -> Claim:
     singular vectors of the start; the renormalised features over $\omega_{\max}$ tend to $N$ copies of each column of
     this limit; and neural collapse follows on the renormalised features.
 
-    The flow is $\dot X = -\Pi(\nabla L)$; both readings of $\Pi$ are tried, the orthogonal projection and the map that
-    Proposition 4 prints. The columns of $\mathrm{SNR}$ are the class means of the renormalised features, its singular
-    values the $\omega_j$. Its distance from the limit (equation 10) falls as $1/t$, as their spread
-    $\omega_{\max}/\omega_{\min} - 1$ does (`corollary_1_equality`). So do the spread of the class means' norms and
-    their distance from the simplex's angles (NC2). The squared distance of classifiers from class means (NC3) falls as
-    the square of the spread; off the renormalised features it need not fall (errata 8). Centred class means need not
-    span $C-1$ directions (errata 15). Classifier and nearest class mean label every example alike at the end (NC4).
-    NC1, $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W)$, falls as $C\sum_j 1/\omega_j^2$ with the explicit $\omega_j(t)$ of
-    each map, which grow without bound. As to the features' own limit (equation 11), the deviations never move and only
-    $\omega_{\max}(t)$ grows, so that the squared distance, over $N$, is $CP/\omega_{\max}^2$ plus the squared distance
-    of equation 10.
+    Two maps are tried, the orthogonal projection and the one that Proposition 4 prints. $\mathrm{SNR}$ has the class
+    means of the renormalised features as columns, and the singular values $\omega_j$. Its distance from the limit
+    (equation 10) falls as $1/t$, as their spread $\omega_{\max}/\omega_{\min} - 1$ does (`corollary_1_equality`). So do
+    the spread of the class means' norms and their distance from the simplex's angles (NC2). The squared distance of
+    classifiers from class means (NC3) falls as the square of the spread; off the renormalised features it need not fall
+    (errata 8). Centred class means need not span $C-1$ directions (errata 15). Classifier and nearest class mean label
+    every example alike at the end (NC4). NC1, $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W)$, falls as $C\sum_j 1/\omega_j^2$
+    with the explicit $\omega_j(t)$ of each map, which grow without bound. In equation 11, the features' limit, the
+    deviations never move and only $\omega_{\max}(t)$ grows, so that the squared distance, over $N$, is
+    $CP/\omega_{\max}^2$ plus the squared distance of equation 10.
     """
     times = times_of(flows)[:, None]  # shape (times, 1)
 

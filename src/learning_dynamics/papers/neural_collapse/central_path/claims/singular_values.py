@@ -115,9 +115,9 @@ def corollary_1_growth(flows: Table) -> Claim:
     r"""Positive singular values that follow equation 9 grow without bound, as $(t/c_3)^{1/4}$ with $c_3 = N/4$.
 
     Equation 9 is $c_1\log\omega + c_2\omega^2 + c_3\omega^4 = a + t$. The ratio to the asymptote is $1 - C/\omega^2$ to
-    the next order, with $C$ classes, which sets the tolerance, and the exponent is $\frac14$ to the same order.
-    Singular values grow faster under gradient descent with renormalisation after each step, the described algorithm,
-    and under its limit, the flow of the printed map: see `described_algorithm_rate`.
+    the next order, which sets the tolerance, and the exponent is $\frac14$ to the same order. Singular values grow
+    faster under the described algorithm, descent with renormalisation, and under its limit, the flow of the map of
+    Proposition 4: see `described_algorithm_rate`.
     """
     # the second rival has the exponent 1/4 too, and passes the second check: the asymptote refuses it
     rivals = {
@@ -132,13 +132,12 @@ def corollary_1_growth(flows: Table) -> Claim:
 def corollary_1_equality(flows: Table) -> Claim:
     r"""Positive SNR singular values that follow equation 9 become equal: $\omega_{\max}/\omega_{\min} \to 1$.
 
-    Equation 9 is $c_1\log\omega + c_2\omega^2 + c_3\omega^4 = a + t$. Every $\omega$ runs along the same curve, each
-    behind the largest by a fixed time, so that the spread $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$. It does so
-    under equation 9, which the flow of the orthogonal projection follows, and under $\omega^2/2 + C\log\omega =
-    t/(CN)$ + const, which the flow of the map of Proposition 4 follows. Two checks of each flow judge the limit. The
+    Under equation 9, $c_1\log\omega + c_2\omega^2 + c_3\omega^4 = a + t$, and under the equation that belongs to the
+    map of Proposition 4 (`proposition_2`), every $\omega$ runs along the same curve, each behind the largest by a fixed
+    time. So the spread $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$. Two checks of each flow judge the limit. The
     first is the exponent of that law, over the last decade of time at whose end the spread is still a hundred times the
-    integrator's error. The second is the spread at the last time over that at the end of this decade: it may be no more
-    than the law and the error allow.
+    integrator's error. The second is the spread at the last time over that at the end of this decade, which may be no
+    more than law and error allow.
     """
     # the distance that vanishes is the spread of singular values itself, omega_max / omega_min - 1: its first power
     for flow in FLOWS:
@@ -156,11 +155,11 @@ def lemma_6(flows: Table, descent: Table) -> Claim:
     r"""Under continually renormalised gradient flow, on the central path without weight decay, the singular vectors of
     the SNR matrix do not change in time.
 
-    The singular vectors change neither under the flows of the orthogonal projection and of the map of Proposition 4,
-    nor under gradient descent with renormalisation after each step, at any step size. In aligned coordinates (appendix
-    D.2), in which the SNR matrix is diagonal, a gradient step scales means and deviations row by row, and so does
-    renormalisation. The last line of the proof lacks a factor $1/N$, without consequence (errata 14); its equation is
-    that of the flow without projection.
+    The singular vectors change neither under the flows of the orthogonal projection and of the map of Proposition 4 nor
+    under descent with renormalisation, at any step size. In aligned coordinates (appendix D.2), in which the SNR matrix
+    is diagonal, a gradient step scales means and deviations row by row, and so does renormalisation. The last line of
+    the proof lacks a factor $1/N$, without consequence (errata 14); its equation is that of the flow without
+    projection.
     """
     # ||SNR - sum_j x_j u_j v_j^T|| / ||SNR|| with u_j and v_j of the start and the x_j that fit
     yield no_gap(

@@ -185,8 +185,8 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
     exists.
 
     The rank counts directions whose variance, over the features' mean square, is above the square of float32's
-    rounding. In every training it must be the number of features at every recorded epoch. Dead units are directions
-    without variance: a share of {dead:.1g} of all features at the epoch that has most (median over trainings).
+    rounding. It must be the number of features at every recorded epoch. Dead units are directions without variance: a
+    share of {dead:.1g} of all features at the epoch that has most (median over trainings).
     """
     # shape (trainings,) each; the last two over recorded epochs. A rank that is nan leaves its training undecided
     n_features = at_the_end(trainings, FEATURES)

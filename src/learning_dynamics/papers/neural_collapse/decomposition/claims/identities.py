@@ -26,11 +26,10 @@ def proposition_1(features: Table) -> Claim:
     r"""For fixed features the loss is least at $\tilde W = \tilde M^\top(\tilde\Sigma_T + \tilde\mu_G\tilde\mu_G^\top +
     \lambda I)^{-1}/C$, in extended features and over balanced classes.
 
-    Extended features have a last entry of one; $\tilde M$ are their class means, $\tilde\mu_G$ and $\tilde\Sigma_T$
-    their global mean and total covariance. The formula is compared with a solution that forms no covariance: the
-    regularised least-squares problem solved by singular values. Loss and $\lambda$ are in the paper's units: half the
-    squared error summed over classes and averaged over examples, plus $\lambda/2$ times the squared norm of classifier
-    and bias.
+    $\tilde M$ are the extended class means, $\tilde\mu_G$ their mean and $\tilde\Sigma_T$ the total covariance. The
+    formula is compared with a solution that forms no covariance: the regularised least-squares problem solved by
+    singular values. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and
+    averaged over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
     """
     rivals = {
         "half the weight decay": quantities.CLASSIFIER_GAP_HALF_DECAY,  # lambda / 2 for lambda in S
@@ -101,10 +100,9 @@ def theorem_2(features: Table) -> Claim:
 
 @claim("Equation 6", scope=ANY_FEATURES + "; no weight decay", quantifier="all draws")
 def equation_6(features: Table) -> Claim:
-    r"""Without weight decay the optimal classifier is $W = \bar M^\top\Sigma_T^{-1}/C$ and its bias $b = \mathbf{1}/C -
-    W\mu_G$: the bias subtracts the features' global mean, as $W\mu_G$, and adds the labels', $\mathbf{1}/C$.
-
-    $\bar M$ are the class means less their average $\mu_G$, and $\Sigma_T$ is the total covariance of the features.
+    r"""Without weight decay the optimal classifier is $W = \bar M^\top\Sigma_T^{-1}/C$, with the total covariance
+    $\Sigma_T$, and its bias $b = \mathbf{1}/C - W\mu_G$: the bias subtracts the features' global mean, as $W\mu_G$, and
+    adds the labels', $\mathbf{1}/C$.
     """
     # in features that are not extended, with M the class means less mu_G
     rivals = {

@@ -67,13 +67,12 @@ def nc1_term_and_variability(features: Table) -> Claim:
     r"""With class means held constant, $L_{NC1}$ can always be reduced by pushing $\Sigma_W$ towards zero, and
     $\Sigma_W \to 0$ is the only way to $L_{NC1} \to 0$.
 
-    $L_{NC1} = \frac12\mathrm{tr}\,W_{LS}\Sigma_WW_{LS}^\top$ is the part of the loss that deviations from class means
-    cause, under the least-squares classifier $W_{LS}$; it depends on the SNR singular values $\omega_j$ alone. The
-    first half is right: at every size of the deviations a push is found that leaves {pushed:.2g} of the term or less.
-    On the way the term may rise, where $\omega_j^2 < C$. The second half is wrong. Where deviations drown the signal
-    the least-squares classifier gives up: its weights shrink faster than the deviations grow, so that the deviations'
-    part of the loss vanishes and $L_{NC2/3}$, the class means' part, is what is left. Deviations a thousand times as
-    large leave {drowned:.1g} of $L_{NC1}$ (median over draws).
+    $L_{NC1}$ is the part of the least-squares classifier's loss that deviations from class means cause. The first half
+    is right: at every size of the deviations a push is found that leaves {pushed:.2g} of the term or less. On the way
+    the term may rise, where $\omega_j^2 < C$. The second half is wrong. Where deviations drown the signal the
+    least-squares classifier gives up: its weights shrink faster than the deviations grow, so that the deviations' part
+    of the loss vanishes and $L_{NC2/3}$, the class means' part, is what is left. Deviations a thousand times as large
+    leave {drowned:.1g} of $L_{NC1}$ (median over draws).
     """
     # L_NC1 with class means kept and deviations from them multiplied by each of SCATTERS, shape (draws, scatters), the
     # largest scatter last

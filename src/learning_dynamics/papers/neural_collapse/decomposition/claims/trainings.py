@@ -104,11 +104,8 @@ PERIODS = {
     quantifier="all draws",
 )
 def identity_on_networks(trainings: Sequence[Table]) -> Claim:
-    r"""On networks in training, too, the three terms that Figure 2 draws add up to the loss, which is summed example by
-    example.
-
-    The terms are $L_{NC1}$ and $L_{NC2/3}$, the loss of the least-squares classifier of the network's features, and
-    $L_{LS}^\perp$, what the network's own classifier adds.
+    r"""On networks in training, too, the three terms that Figure 2 draws, $L_{NC1}$, $L_{NC2/3}$ and $L_{LS}^\perp$,
+    add up to the loss, which is summed example by example.
     """
     # no training is left out: an identity has no exceptions
 
