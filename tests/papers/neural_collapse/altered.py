@@ -1,6 +1,6 @@
 """Alter single numbers in the tables that a claim reads, and ask for the claim's verdict on them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -10,16 +10,15 @@ from learning_dynamics.pipeline.commands.functions import paper_function
 from tests import support
 
 PAPER = "neural_collapse"
-Alteration = Callable[[support.Tables], support.Tables]
+LAST_TIME = -1  # as a time in `rows_of` and `put`: the last of the table
 
 
 def rows_of(table: pd.DataFrame, quantity: str, **where: Any) -> pd.Series:
-    """Return which rows have a quantity, and given values in other columns; ``epoch=-1``, ``time=-1`` are the last."""
+    """Return a mask of the rows that have a quantity, and given values in other columns."""
     rows = table["quantity"] == quantity
     for column, value in where.items():
-        if value == -1 and column in ("epoch", "time"):
-            value = table[column].max()
-        rows &= table[column] == value
+        is_last_time = column == "time" and value == LAST_TIME
+        rows &= table[column] == (table[column].max() if is_last_time else value)
     return rows
 
 
@@ -43,13 +42,14 @@ def put(
     network: str | None = None,
     data: str | None = None,
     **where: Any,
-) -> support.Tables:
-    """Change the values of a quantity in the tables of a role, and return all tables.
+) -> None:
+    """Change the values of a quantity in the tables of a role, in place.
 
     `change` is the new value, as many new values as there are rows, or a function of the old values. Changed are the
-    rows that `rows_of` returns for `where`. Of a list of trainings `network` and `data` choose some.
+    rows that `rows_of` selects for `where`, all rows of the quantity without it. Of a list of trainings `network` and
+    `data` choose some.
 
-    In the mapping a changed table is replaced by a copy, because claims remember what they have read of the old one.
+    In `tables` a changed table is replaced by a copy, because claims remember what they have read of the old one.
     """
     given = tables[role]
     several = given if isinstance(given, list) else [given]
@@ -61,21 +61,20 @@ def put(
         assert rows.any(), (role, quantity, where)
         table.loc[rows, "value"] = change(table.loc[rows, "value"]) if callable(change) else change
     tables[role] = given if isinstance(given, list) else several[0]
-    return tables
 
 
 def check_of(judgement: Judgement, words: str) -> Check:
     """Return the one check of a judgement whose name has these words."""
-    found = [check for check in judgement.checks if words in check.name]
-    assert len(found) == 1, (words, [check.name for check in judgement.checks])
-    return found[0]
+    checks = [check for check in judgement.checks if words in check.name]
+    assert len(checks) == 1, (words, [check.name for check in judgement.checks])
+    return checks[0]
 
 
 def verdict(claim: str, tables: Mapping[str, Any], **settings: Any) -> str:
-    """Return whether a claim's checks hold on given tables as printed, "reproduced", or else as "corrected".
+    """Return "reproduced" if a claim's checks hold on given tables as printed, "corrected" if only as corrected.
 
-    Everything else is "refused", undecided checks included. Rivals are not judged, for speed: `support.evaluation`
-    judges them too, and has the verdicts that the project publishes.
+    Everything else is "refused", undecided checks included. `settings` replace configured ones. Rivals are not judged,
+    for speed: `support.evaluation` judges them too, and has the verdicts that the project publishes.
     """
     spec = support.smoke(PAPER).claim(PAPER, claim)
     function = paper_function(PAPER, "claims", spec["function"])

@@ -1,6 +1,22 @@
 """Claims on the central path, on tables in which one number is off: by less, and by more, than is allowed.
 
-Tables are measured at smoke scale, of features, of both flows and of descent; trainings are made up.
+Tables are measured at smoke scale, of features, of both flows and of descent; trainings are made up. The flows' maps
+are the orthogonal projection and the one that the paper prints. `omega` are the C - 1 singular values of the class
+means in units of noise; there are N examples of each of C classes. What the claims say, by their names here:
+
+- `lemma_1`: the loss is sum_j 1 / (omega_j^2 + C) / 2, and its parts L_NC1 and L_NC2/3 have formulas in omega too
+- `proposition_2`: under the printed map omega' = omega / (N (C + omega^2)^2); as corrected this is so under the
+  orthogonal map, and under the printed one the speed is 1 + omega^2 / C times that
+- `corollary_1_growth`: under the orthogonal map omega / (4 t / N)^(1/4) tends to one
+- `corollary_1_equality`: the spread omega_max / omega_min - 1 vanishes under both maps, as 1 / t
+- `corollary_2`: so do the distances from the limits of eqs. 10 and 11 and those of NC2; that of NC3 as the square; NC4
+  holds for every example at the end; the trace is C sum_j 1 / omega_j(t)^2 with omega_j(t) from the start
+- `theorem_3`: NC1 to NC4 of `corollary_2` under the orthogonal map
+- `lemma_6`: the singular vectors of the class means do not change, along flows and descent
+- `described_algorithm_rate`: descent with renormalisation has the omega of `proposition_2`; as corrected, in the limit
+  of small steps, that of the printed map: omega / (2 t / (C N))^(1/2) tends to one, and each step has an exact map
+- `appendix_d_6`: tr(pinv(Sigma_B) Sigma_W) = sum_j 1 / omega_j^2; as corrected it is C times that sum on renormalised
+  features and along the flows, and larger on raw features and in trained networks
 """
 
 import numpy as np
@@ -8,11 +24,11 @@ import pandas as pd
 import pytest
 
 from learning_dynamics.papers.neural_collapse.central_path import theory
-from learning_dynamics.papers.neural_collapse.central_path.converses import LEANS
+from learning_dynamics.papers.neural_collapse.central_path.converses import LEANS, NOISES
 from learning_dynamics.tidy import select
 from tests import support
 from tests.papers.neural_collapse import altered
-from tests.papers.neural_collapse.training.made_up import EPOCHS, FEATURES, made_up
+from tests.papers.neural_collapse.training.made_up import EPOCHS, FEATURES, LAST_EPOCH, made_up
 
 PAPER = "neural_collapse"
 FIRST_DRAW = {"classes": 3, "seed": 0}
@@ -25,36 +41,41 @@ FLOW_SETTINGS, DESCENT_SETTINGS = (
 # of the integrator: twenty times its tolerance. Measured is less than half of that
 FLOW = 20 * FLOW_SETTINGS["integration"]["rtol"]
 DIFFERENCES = 1e-7  # of central differences
+SMALLEST_STEP, LARGEST_STEP = min(DESCENT_SETTINGS["steps"]), max(DESCENT_SETTINGS["steps"])
 # of descent: a unit of rounding for each step of the smallest size. Measured is a thirtieth of that
-STEPS = np.finfo(float).eps * DESCENT_SETTINGS["horizon"] / min(DESCENT_SETTINGS["steps"])
-# claims that hold as corrected alone; the others hold as printed
+STEPS = np.finfo(float).eps * DESCENT_SETTINGS["horizon"] / SMALLEST_STEP
+# verdicts on unaltered tables of claims that hold as corrected alone; the others hold as printed: "reproduced"
 VERDICTS = dict.fromkeys(("proposition_2", "appendix_d_6", "described_algorithm_rate"), "corrected")
 
 NC1_OVER_BOUND = 2.0  # of the made-up networks
+NETWORKS = ("vgg", "resnet")
 
 
 def networks():
-    """Return trainings with nine singular values each, whose trace is twice the sum that bounds it.
+    """Return trainings of two networks, three seeds each, whose NC1 is `NC1_OVER_BOUND` times its bound at all epochs.
 
-    NC1 is the trace over C, and the bound C sum_j 1 / omega_j^2; here omega_j is 1 + j times the root of the epoch.
+    NC1 is the trace over C, so that its bound is sum_j 1 / omega_j^2. The nine omega_j of ten classes, which are added
+    to the made-up tables, are 1 + j times the root of the epoch.
     """
     tables = []
-    for network in ("vgg", "resnet"):
+    for network in NETWORKS:
         table = made_up(network)
         nc1_rows = table[altered.rows_of(table, "nc1", split="train")]
         spectra = [
             nc1_rows.assign(quantity="snr", index=j, value=(1 + j) * nc1_rows["epoch"] ** 0.5) for j in range(1, 10)
         ]
-        bound_at_first = sum((1.0 + j) ** -2.0 for j in range(1, 10))
-        table.loc[nc1_rows.index, "value"] = NC1_OVER_BOUND * bound_at_first / nc1_rows["epoch"]
-        tables.append(pd.concat([table, *spectra], ignore_index=True))
-        tables[-1].attrs = table.attrs
+        bound_at_first_epoch = sum((1.0 + j) ** -2.0 for j in range(1, 10))
+        table.loc[nc1_rows.index, "value"] = NC1_OVER_BOUND * bound_at_first_epoch / nc1_rows["epoch"]
+        with_spectra = pd.concat([table, *spectra], ignore_index=True)
+        with_spectra.attrs = table.attrs
+        tables.append(with_spectra)
     return tables
 
 
 def tables_of(claim):
-    """Return fresh tables that a claim reads, by role; of `appendix_d_6` with made-up trainings."""
+    """Return fresh tables that a claim reads, by role: features, flows, descent or trainings, which are made up."""
     if claim == "appendix_d_6":
+        # of measured tables it reads those of Proposition 2, features and flows
         return support.claim_tables(PAPER, "proposition_2") | {"trainings": networks()}
     return support.claim_tables(PAPER, claim)
 
@@ -65,9 +86,13 @@ def times(factor):
 
 
 def assert_verdicts(claim, role, quantity, where, verdicts):
-    """Multiply a quantity of the first draw by each factor of `verdicts`, and compare the claim's verdict."""
+    """Multiply a quantity of the first draw by each factor, and compare the claim's verdict with that of the factor.
+
+    `where` selects rows of the quantity; `verdicts` are by factor.
+    """
     for factor, expected in verdicts.items():
-        tables = altered.put(tables_of(claim), role, quantity, times(factor), **FIRST_DRAW, **where)
+        tables = tables_of(claim)
+        altered.put(tables, role, quantity, times(factor), **FIRST_DRAW, **where)
         assert altered.verdict(claim, tables) == expected, f"times {factor!r}"
 
 
@@ -80,13 +105,27 @@ def assert_verdicts(claim, role, quantity, where, verdicts):
         ("lemma_1", "features", "loss_nc1", {}, 1 + 0.8 * ROUNDING, 1 + 1.2 * ROUNDING),
         ("lemma_1", "features", "loss_nc23", {}, 1 + 0.8 * ROUNDING, 1 + 1.2 * ROUNDING),
         # the trace may be off by twice the integrator's error, as omega enters squared
-        ("theorem_3", "flows", "trace", {"flow": "orthogonal", "time": -1}, 1 + 1.8 * FLOW, 1 + 2.2 * FLOW),
-        ("theorem_3", "flows", "trace", {"flow": "orthogonal", "time": -1}, 1 - 1.8 * FLOW, 1 - 2.2 * FLOW),
+        (
+            "theorem_3",
+            "flows",
+            "trace",
+            {"flow": "orthogonal", "time": altered.LAST_TIME},
+            1 + 1.8 * FLOW,
+            1 + 2.2 * FLOW,
+        ),
+        (
+            "theorem_3",
+            "flows",
+            "trace",
+            {"flow": "orthogonal", "time": altered.LAST_TIME},
+            1 - 1.8 * FLOW,
+            1 - 2.2 * FLOW,
+        ),
         (
             "corollary_2",
             "flows",
             "features_limit_distance",
-            {"flow": "printed", "time": -1},
+            {"flow": "printed", "time": altered.LAST_TIME},
             1 + 0.5 * FLOW,
             1 + 1.5 * FLOW,
         ),
@@ -111,7 +150,7 @@ def assert_verdicts(claim, role, quantity, where, verdicts):
             "described_algorithm_rate",
             "descent",
             "omega--one_step",
-            {"step": min(DESCENT_SETTINGS["steps"]), "time": -1},
+            {"step": SMALLEST_STEP, "time": altered.LAST_TIME},
             1 + 0.9 * STEPS,
             1 + 1.1 * STEPS,
         ),
@@ -143,31 +182,36 @@ def test_omega_at_the_last_time_may_be_off_its_asymptote_by_twice_the_next_order
         asymptote = (2 * end / (C * N)) ** 0.5
         twice_next_order = 2 * C * np.log(asymptote) / asymptote**2
     off = asymptote * (1 + times_allowed * twice_next_order)
-    altered.put(tables, "flows", "omega", off, **FIRST_DRAW, flow=flow, time=-1)
-    refused = abs(times_allowed) > 1
-    assert altered.verdict(claim, tables) == ("refused" if refused else VERDICTS.get(claim, "reproduced"))
+    altered.put(tables, "flows", "omega", off, **FIRST_DRAW, flow=flow, time=altered.LAST_TIME)
+    expected = "refused" if abs(times_allowed) > 1 else VERDICTS.get(claim, "reproduced")
+    assert altered.verdict(claim, tables) == expected
 
 
 @pytest.mark.parametrize("times_allowed", [-1.1, -0.9, 0.9, 1.1])
 def test_the_limit_of_small_steps_may_be_off_by_the_difference_of_two_extrapolations(times_allowed):
-    """Steps of 2, 4 and 8 are on a line: the limit is twice omega of a step less that of the step twice as large."""
-    name = "described_algorithm_rate"
-    tables = tables_of(name)
+    """omega at the end is nearly linear in the step, whose sizes are 2, 4 and 8.
+
+    Its limit is twice omega of a step less that of the step twice as large. By this of the steps 2 and 4 it may be off
+    the closed form by as much as that of the steps 4 and 8 differs from it.
+    """
+    tables = tables_of("described_algorithm_rate")
     descent, end = tables["descent"], tables["descent"]["time"].max()
     assert sorted(DESCENT_SETTINGS["steps"]) == [2.0, 4.0, 8.0]
 
     def omega(step, time):
+        """Return the singular values of the first draw, shape (C - 1,)."""
         return select(descent, "omega", **FIRST_DRAW, step=step, time=time).sort_values("index")["value"].to_numpy()
 
-    limit, limit_of_larger = 2 * omega(2.0, end) - omega(4.0, end), 2 * omega(4.0, end) - omega(8.0, end)
-    allowed = np.abs(limit_of_larger / limit - 1).max()
-    course = theory.algorithm_closed_form(omega(2.0, 0.0), end, *sizes_of_first_draw(descent))
-    first = 0  # of the singular values, whose index in the table is 1
-    factor = (1 + times_allowed * allowed) * course[first] / limit[first]
+    limit = 2 * omega(2.0, end) - omega(4.0, end)
+    limit_of_larger_steps = 2 * omega(4.0, end) - omega(8.0, end)
+    allowed = np.abs(limit_of_larger_steps / limit - 1).max()
+    closed_form = theory.algorithm_closed_form(omega(2.0, 0.0), end, *sizes_of_first_draw(descent))
+    factor = (1 + times_allowed * allowed) * closed_form[0] / limit[0]  # of the largest singular value
     # at all step sizes, so that the extrapolations differ as they did, and as the exact map of a step has them
     for quantity in ("omega", "omega--one_step"):
-        altered.put(tables, "descent", quantity, times(factor), **FIRST_DRAW, index=first + 1, time=-1)
-    assert altered.verdict(name, tables) == ("refused" if abs(times_allowed) > 1 else "corrected")
+        altered.put(tables, "descent", quantity, times(factor), **FIRST_DRAW, index=1, time=altered.LAST_TIME)
+    expected = "refused" if abs(times_allowed) > 1 else "corrected"
+    assert altered.verdict("described_algorithm_rate", tables) == expected
 
 
 @pytest.mark.parametrize("flow", BOTH_FLOWS)
@@ -184,7 +228,7 @@ def test_a_loss_that_is_off_at_the_start_of_one_flow_is_refused(quantity, flow):
 @pytest.mark.parametrize("flow", BOTH_FLOWS)
 def test_a_course_of_a_singular_value_that_is_off_at_the_end_of_one_flow_is_refused(flow):
     verdicts = {1 + 0.5 * FLOW: "corrected", 1 + 1.5 * FLOW: "refused", np.nan: "refused"}
-    assert_verdicts("proposition_2", "flows", "omega", {"flow": flow, "time": -1}, verdicts)
+    assert_verdicts("proposition_2", "flows", "omega", {"flow": flow, "time": altered.LAST_TIME}, verdicts)
 
 
 @pytest.mark.parametrize("flow", BOTH_FLOWS)
@@ -195,7 +239,7 @@ def test_a_speed_that_is_off_under_one_flow_is_refused(flow):
 
 @pytest.mark.parametrize("flow", BOTH_FLOWS)
 def test_a_trace_that_is_off_at_the_end_of_one_flow_is_refused(flow):
-    at_end = {"flow": flow, "time": -1}
+    at_end = {"flow": flow, "time": altered.LAST_TIME}
     # by twice the integrator's error, as omega enters squared
     along_the_flow = {1 + 1.2 * FLOW: "reproduced", 1 - 2.8 * FLOW: "refused", np.nan: "refused"}
     assert_verdicts("corollary_2", "flows", "trace", at_end, along_the_flow)
@@ -227,16 +271,19 @@ CLAIM_QUANTITY_POWER_FLOW = [
 
 @pytest.mark.parametrize(("claim", "quantity", "power", "flow"), CLAIM_QUANTITY_POWER_FLOW)
 def test_a_distance_with_another_power_that_comes_back_or_without_a_number_is_refused(claim, quantity, power, flow):
-    one = FIRST_DRAW | {"flow": flow}
-    of_another_power = altered.put(tables_of(claim), "flows", quantity, lambda values: values**power, **one)
+    of_first_draw = FIRST_DRAW | {"flow": flow}
+    of_another_power = tables_of(claim)
+    altered.put(of_another_power, "flows", quantity, lambda values: values**power, **of_first_draw)
     assert altered.verdict(claim, of_another_power) == "refused"
-    back_at_the_last_time = altered.put(tables_of(claim), "flows", quantity, times(1e4), **one, time=-1)
+    back_at_the_last_time = tables_of(claim)
+    altered.put(back_at_the_last_time, "flows", quantity, times(1e4), **of_first_draw, time=altered.LAST_TIME)
     assert altered.verdict(claim, back_at_the_last_time) == "refused"
-    without_a_number = altered.put(tables_of(claim), "flows", quantity, np.nan, **one)
+    without_a_number = tables_of(claim)
+    altered.put(without_a_number, "flows", quantity, np.nan, **of_first_draw)
     assert altered.verdict(claim, without_a_number) == "refused"
 
 
-ONE_EXAMPLE = 1 / 18  # of the first draw: three classes of six
+ONE_EXAMPLE = 1 / (3 * 6)  # as a share of the examples of the first draw: three classes of six
 
 
 @pytest.mark.parametrize(
@@ -244,7 +291,9 @@ ONE_EXAMPLE = 1 / 18  # of the first draw: three classes of six
 )
 @pytest.mark.parametrize(("time", "expected"), [(0.0, "reproduced"), (-1, "refused")], ids=["start", "end"])
 def test_one_example_that_is_labelled_differently_at_the_end_is_refused(claim, flow, time, expected):
-    tables = altered.put(tables_of(claim), "flows", "nc4", ONE_EXAMPLE, **FIRST_DRAW, flow=flow, time=time)
+    """At the end classifier and nearest class mean label every example alike (NC4)."""
+    tables = tables_of(claim)
+    altered.put(tables, "flows", "nc4", ONE_EXAMPLE, **FIRST_DRAW, flow=flow, time=time)
     assert altered.verdict(claim, tables) == expected
 
 
@@ -255,7 +304,7 @@ def test_the_text_of_theorem_3_has_traces_at_the_start_and_at_the_end_of_both_fl
     tables = tables_of("theorem_3")
     facts = support.evaluation(PAPER, "theorem_3", tables).facts
     traces, end = select(tables["flows"], "trace"), tables["flows"]["time"].max()
-    # medians over draws
+    # "first" is at the start, "faster" under the printed map; medians over draws
     assert facts["first"] == np.median(select(traces, flow="orthogonal", time=0.0)["value"])
     assert facts["orthogonal"] == np.median(select(traces, flow="orthogonal", time=end)["value"])
     assert facts["faster"] == np.median(select(traces, flow="printed", time=end)["value"])
@@ -263,15 +312,16 @@ def test_the_text_of_theorem_3_has_traces_at_the_start_and_at_the_end_of_both_fl
 
 
 def test_an_orthogonal_flow_with_the_traces_of_the_printed_one_is_refused():
-    """The singular values of both flows start alike."""
-    flows = tables_of("theorem_3")["flows"].copy()
-    rows = {flow: altered.rows_of(flows, "trace", flow=flow) for flow in BOTH_FLOWS}
-    flows.loc[rows["orthogonal"], "value"] = flows.loc[rows["printed"], "value"].to_numpy()
-    assert altered.verdict("theorem_3", {"flows": flows}) == "refused"
+    """The singular values of both flows start alike, and grow faster under the printed map."""
+    tables = tables_of("theorem_3")
+    traces_of_printed = select(tables["flows"], "trace", flow="printed")["value"].to_numpy()
+    altered.put(tables, "flows", "trace", traces_of_printed, flow="orthogonal")
+    assert altered.verdict("theorem_3", tables) == "refused"
 
 
-def test_what_the_flow_of_the_printed_map_does_decides_nothing_of_theorem_3():
-    tables = altered.put(tables_of("theorem_3"), "flows", "trace", times(2.0), flow="printed")
+def test_traces_of_the_printed_flow_decide_nothing_of_theorem_3():
+    tables = tables_of("theorem_3")
+    altered.put(tables, "flows", "trace", times(2.0), flow="printed")
     assert altered.verdict("theorem_3", tables) == "reproduced"
 
 
@@ -283,7 +333,10 @@ def test_what_the_flow_of_the_printed_map_does_decides_nothing_of_theorem_3():
     [(1.0003, "reproduced"), (0.9997, "reproduced"), (1.0007, "refused"), (0.9988, "refused"), (np.nan, "refused")],
 )
 def test_an_exponent_off_over_the_last_decade_is_refused(factor, expected):
-    """A factor f at the beginning of the decade moves the exponent by log10(f); 2 C / omega^2 = 2.3e-4 is allowed."""
+    """The exponent of omega in t must be 1/4. A factor f at the start of the decade lowers it by log10(f).
+
+    Off by 2 C / omega^2 is allowed, with omega at the start of the decade: 2.3e-4.
+    """
     tables = tables_of("corollary_1_growth")
     times_recorded = np.sort(tables["flows"]["time"].unique())
     decade_before_end = times_recorded[np.argmin(np.abs(times_recorded - times_recorded[-1] / 10))]
@@ -297,13 +350,14 @@ def test_an_exponent_off_over_the_last_decade_is_refused(factor, expected):
     [
         ("flows", 0.9 * FLOW, 1.1 * FLOW, {"flow": "printed"}),
         ("flows", 0.9 * FLOW, 1.1 * FLOW, {"flow": "orthogonal"}),
-        ("descent", 0.9 * STEPS, 1.1 * STEPS, {"step": max(DESCENT_SETTINGS["steps"])}),
+        ("descent", 0.9 * STEPS, 1.1 * STEPS, {"step": LARGEST_STEP}),
     ],
 )
 def test_singular_vectors_that_move_are_refused(role, passes, refused, where):
+    """Lemma 6: no share of the matrix of class means is outside of the span of its first singular vectors."""
     for share, expected in ((passes, "reproduced"), (refused, "refused"), (np.nan, "refused")):
         tables = tables_of("lemma_6")
-        altered.put(tables, role, "snr_outside_first_vectors", share, **FIRST_DRAW, **where, time=-1)
+        altered.put(tables, role, "snr_outside_first_vectors", share, **FIRST_DRAW, **where, time=altered.LAST_TIME)
         assert altered.verdict("lemma_6", tables) == expected, share
 
 
@@ -313,12 +367,12 @@ DRAWS = [(3, 0), (3, 1), (4, 0), (4, 1)]  # classes and seed
 
 
 def least_traces(features):
-    """Return C sum_j 1 / omega_j^2, which bounds the trace from below, by draw."""
-    least = {}
+    """Return C sum_j 1 / omega_j^2, which bounds the trace from below, by classes and seed."""
+    bounds = {}
     for classes, seed in DRAWS:
         omega = select(features, "omega", classes=classes, seed=seed)["value"]
-        least[classes, seed] = classes * np.sum(omega**-2.0)
-    return least
+        bounds[classes, seed] = classes * np.sum(omega**-2.0)
+    return bounds
 
 
 @pytest.mark.parametrize(
@@ -329,20 +383,22 @@ def least_traces(features):
     ],
 )
 def test_the_trace_may_be_at_its_bound_where_class_means_span_all_directions(factor, expected):
+    """Elsewhere the trace of raw features must be above C sum_j 1 / omega_j^2 by more than rounding."""
     tables = tables_of("appendix_d_6")
     features = tables["features"]
-    features["features"] = np.where(features["classes"] == 3, 2, features["features"])
-    least = least_traces(features)
-    altered.put(tables, "features", "trace", factor * least[3, 0], classes=3, seed=0)
-    altered.put(tables, "features", "trace", least[3, 1], classes=3, seed=1)
+    # class means of three classes span two directions: here these are all that there are
+    features["features"] = np.where(features["classes"] == 3, 3 - 1, features["features"])
+    bounds = least_traces(features)
+    altered.put(tables, "features", "trace", factor * bounds[3, 0], classes=3, seed=0)
+    altered.put(tables, "features", "trace", bounds[3, 1], classes=3, seed=1)
     assert altered.verdict("appendix_d_6", tables) == expected
 
 
 def test_the_text_has_the_largest_ratio_of_features_and_the_median_ratio_of_networks():
     tables = tables_of("appendix_d_6")
-    facts = support.evaluation(PAPER, "appendix_d_6", tables).facts
+    facts = support.evaluation(PAPER, "appendix_d_6", tables).facts  # ratios of the trace to its bound
     traces = select(tables["features"], "trace").set_index(["classes", "seed"])["value"]
-    ratios = [traces[draw] / least for draw, least in least_traces(tables["features"]).items()]
+    ratios = [traces[draw] / bound for draw, bound in least_traces(tables["features"]).items()]
     assert facts["raw"] == pytest.approx(max(ratios))
     assert facts["network"] == pytest.approx(NC1_OVER_BOUND)
 
@@ -350,32 +406,35 @@ def test_the_text_has_the_largest_ratio_of_features_and_the_median_ratio_of_netw
 def test_the_printed_sum_lacks_a_factor_of_the_number_of_classes():
     judgement = support.evaluation(PAPER, "appendix_d_6", tables_of("appendix_d_6")).judgement
     for words in ("renormalised features", "flow, orthogonal map", "flow, printed map"):
-        # trace over the sum, minus one: C - 1 of the draws with most classes
+        # the trace over the printed sum is C, here less one; it is largest in draws of four classes
         assert altered.check_of(judgement, words).value == pytest.approx(4 - 1), words
 
 
 @pytest.mark.parametrize(
     ("factor", "expected"), [(1 + 1.1 * ROUNDING, "corrected"), (1 + 0.9 * ROUNDING, "refused"), (0.99, "refused")]
 )
-def test_a_trace_of_features_is_above_its_bound_by_more_than_rounding(factor, expected):
+def test_a_trace_of_raw_features_is_above_its_bound_by_more_than_rounding(factor, expected):
+    """As corrected the trace is above C sum_j 1 / omega_j^2, as class means leave directions free here."""
     tables = tables_of("appendix_d_6")
-    least = least_traces(tables["features"])[3, 0]
-    altered.put(tables, "features", "trace", least * factor, **FIRST_DRAW)
+    bound = least_traces(tables["features"])[3, 0]
+    altered.put(tables, "features", "trace", factor * bound, **FIRST_DRAW)
     assert altered.verdict("appendix_d_6", tables) == expected
 
 
-# a millionth is allowed, the rounding of features in float32
+# a millionth is allowed, for the rounding of features in float32
 @pytest.mark.parametrize(("over_bound", "expected"), [(1 - 0.9e-6, "corrected"), (1 - 1.1e-6, "refused")])
 def test_a_trace_of_a_network_below_its_bound_is_refused(over_bound, expected):
-    one = {"network": "vgg", "seed": 1, "epoch": -1}
-    tables = altered.put(tables_of("appendix_d_6"), "trainings", "nc1", times(over_bound / NC1_OVER_BOUND), **one)
+    end_of_one_training = {"network": "vgg", "seed": 1, "epoch": LAST_EPOCH}
+    tables = tables_of("appendix_d_6")
+    altered.put(tables, "trainings", "nc1", times(over_bound / NC1_OVER_BOUND), **end_of_one_training)
     assert altered.verdict("appendix_d_6", tables) == expected
 
 
 def test_traces_at_their_bound_for_one_of_two_seeds_are_refused():
     tables = tables_of("appendix_d_6")
-    for (classes, seed), least in least_traces(tables["features"]).items():
-        altered.put(tables, "features", "trace", least * (1 + 1e-3 * seed), classes=classes, seed=seed)
+    for (classes, seed), bound in least_traces(tables["features"]).items():
+        # of seed 0 at the bound, of seed 1 far enough above it
+        altered.put(tables, "features", "trace", bound * (1 + 1e-3 * seed), classes=classes, seed=seed)
     assert altered.verdict("appendix_d_6", tables) == "refused"
 
 
@@ -385,18 +444,20 @@ def test_a_network_whose_covariance_lacks_rank_is_left_out_and_the_check_says_ho
     One network ends far below the bound but lacks rank, so that the claim does not fail by it.
     """
     tables = tables_of("appendix_d_6")
-    end_of_one_training = {"network": "vgg", "seed": 1, "epoch": -1}  # -1: the last epoch
+    end_of_one_training = {"network": "vgg", "seed": 1, "epoch": LAST_EPOCH}
     altered.put(tables, "trainings", "rank", FEATURES - 1, **end_of_one_training)
     altered.put(tables, "trainings", "nc1", times(0.01), **end_of_one_training)
     evaluation = support.evaluation(PAPER, "appendix_d_6", tables)
     assert evaluation.verdict == "corrected"
+    # `corrected` is the judgement of the claim as corrected
     check = altered.check_of(evaluation.corrected, "trained networks")
-    assert check.draws == 2 * 3 - 1  # two networks of three seeds each, without this one
+    assert check.draws == len(NETWORKS) * 3 - 1  # three seeds each, without this one
     assert check.excluded.startswith("1 left out")
 
 
 @pytest.mark.parametrize("epoch", EPOCHS)
 def test_a_rank_that_lacks_one_at_any_epoch_is_refused(epoch):
+    """The rank of the within-class covariance is the number of features at every recorded epoch."""
     tables = {"trainings": networks()}
     assert altered.verdict("covariance_full_rank", tables) == "reproduced"
     altered.put(tables, "trainings", "rank", FEATURES - 1, network="vgg", seed=2, epoch=epoch)
@@ -407,17 +468,21 @@ def test_a_rank_that_lacks_one_at_any_epoch_is_refused(epoch):
 def test_the_text_has_the_share_of_dead_features_at_the_epoch_that_has_most(epoch):
     tables = {"trainings": networks()}
     altered.put(tables, "trainings", "dead_features", 0.25, network="vgg", seed=2, epoch=epoch)
-    altered.put(tables, "trainings", "dead_features", 0.5, network="resnet", epoch=epoch)
-    # the median of 0, 0, 0.25 and three times 0.5
-    assert support.evaluation(PAPER, "covariance_full_rank", tables).facts["dead"] == pytest.approx(0.375)
+    altered.put(tables, "trainings", "dead_features", 0.5, network="resnet", epoch=epoch)  # of three seeds
+    median_over_trainings = np.median([0.0, 0.0, 0.25, 0.5, 0.5, 0.5])
+    dead = support.evaluation(PAPER, "covariance_full_rank", tables).facts["dead"]
+    assert dead == pytest.approx(median_over_trainings)
 
 
 # -- what traces do not imply ----------------------------------------------------------------------
 
+# as `index` in the table, which counts from 1: noise of the smallest lean, and the least noise, of three each
+SMALLEST_LEAN, LEAST_NOISE = len(LEANS), len(NOISES)
+
 
 def test_draws_whose_class_means_span_all_directions_leave_the_product_untested():
     tables = support.claim_tables(PAPER, "trace_and_product")
-    tables["features"]["classes"] = tables["features"]["features"] + 1
+    tables["features"]["classes"] = tables["features"]["features"] + 1  # whose means span as many directions
     assert support.verdict(PAPER, "trace_and_product", tables) == "untested"
 
 
@@ -429,18 +494,20 @@ CONDITION_GROWTH = (LEANS[0] / LEANS[-1]) ** 2
     ("quantity", "factor", "where", "expected"),
     [
         # of the norm at the smallest lean: its exponent in the condition number may be off by a hundredth
-        ("product_norm", CONDITION_GROWTH**-0.009, {"index": 3}, "corrected"),
-        ("product_norm", CONDITION_GROWTH**-0.011, {"index": 3}, "contradicted"),
-        ("product_norm", CONDITION_GROWTH**0.011, {"index": 3}, "contradicted"),
+        ("product_norm", CONDITION_GROWTH**-0.009, {"index": SMALLEST_LEAN}, "corrected"),
+        ("product_norm", CONDITION_GROWTH**-0.011, {"index": SMALLEST_LEAN}, "contradicted"),
+        ("product_norm", CONDITION_GROWTH**0.011, {"index": SMALLEST_LEAN}, "contradicted"),
         # of the trace at all leans: the norm is above the root of the condition number times the trace
         ("product_trace", 0.01, {}, "contradicted"),
         # the premise: at the smallest lean the trace is at most a fiftieth of that at the largest, as made a hundredth
-        ("product_trace", 2.1, {"index": 3}, "undecided"),
+        ("product_trace", 2.1, {"index": SMALLEST_LEAN}, "undecided"),
     ],
 )
 def test_the_norm_of_a_product_is_bounded_by_its_trace_and_grows_as_the_bound(quantity, factor, where, expected):
-    """The bound is the root of the condition number times the trace. As printed the norm would fall, which it never
-    does here: without the correction the claim is contradicted.
+    """The product is pinv(Sigma_B) Sigma_W. As printed its norm vanishes with its trace.
+
+    As corrected the norm is at most the root of the condition number of Sigma_W times the trace, and here grows as this
+    bound over the trace. It never falls here: without the correction the claim is contradicted.
     """
     tables = support.claim_tables(PAPER, "trace_and_product")
     altered.put(tables, "features", quantity, times(factor), **FIRST_DRAW, **where)
@@ -453,7 +520,8 @@ def test_the_text_has_the_least_norm_of_a_product():
     assert support.evaluation(PAPER, "trace_and_product", tables).facts["norm"] == least
 
 
-# what the norm, which stays, is divided by at each of three leans; from lean to lean it must fall to a half
+# what the norm, which stays, is divided by at each of three leans; as printed it must fall to a half from each lean to
+# the next
 @pytest.mark.parametrize(
     ("divisors", "expected"),
     [
@@ -478,36 +546,36 @@ def test_a_norm_that_fell_as_the_root_of_its_trace_would_be_as_the_paper_has_it(
     ],
 )
 def test_self_duality_and_nc4_are_compared_with_what_the_least_noise_leaves_of_them(quantity, passes, refused):
-    name = "nc1_and_nc2_imply_nc3"
+    """As printed NC1 and NC2 imply NC3 (self-duality) and NC4. As corrected noise that is coupled leaves a distance."""
     for error, expected in ((passes, "corrected"), (refused, "refused")):
-        tables = support.claim_tables(PAPER, name)
-        of_draw = select(tables["features"], quantity, **FIRST_DRAW, index=3)["value"].item()
-        altered.put(tables, "features", quantity, of_draw + error, **FIRST_DRAW, index=3)
-        assert altered.verdict(name, tables) == expected, error
+        tables = support.claim_tables(PAPER, "nc1_and_nc2_imply_nc3")
+        altered.put(
+            tables, "features", quantity, lambda left, added=error: left + added, **FIRST_DRAW, index=LEAST_NOISE
+        )
+        assert altered.verdict("nc1_and_nc2_imply_nc3", tables) == expected, error
 
 
 @pytest.mark.parametrize("count", [0.0, np.nan])
 def test_a_draw_in_which_nc4_fails_for_no_far_point_is_refused(count):
-    name = "nc1_and_nc2_imply_nc3"
-    tables = support.claim_tables(PAPER, name)
-    altered.put(tables, "features", "vanishing_nc4_far_points", count, **FIRST_DRAW, index=3)
-    assert altered.verdict(name, tables) == "refused"
+    """As corrected NC4 holds for all examples, but not for all points."""
+    tables = support.claim_tables(PAPER, "nc1_and_nc2_imply_nc3")
+    altered.put(tables, "features", "vanishing_nc4_far_points", count, **FIRST_DRAW, index=LEAST_NOISE)
+    assert altered.verdict("nc1_and_nc2_imply_nc3", tables) == "refused"
 
 
 def test_the_text_has_the_least_number_of_far_points_that_nc4_fails_for():
-    name = "nc1_and_nc2_imply_nc3"
-    tables = support.claim_tables(PAPER, name)
-    least = select(tables["features"], "vanishing_nc4_far_points", index=3)["value"].min()  # at the least noise
+    tables = support.claim_tables(PAPER, "nc1_and_nc2_imply_nc3")
+    least = select(tables["features"], "vanishing_nc4_far_points", index=LEAST_NOISE)["value"].min()  # over draws
     assert least > 0
-    assert support.evaluation(PAPER, name, tables).facts["far"] == least
+    assert support.evaluation(PAPER, "nc1_and_nc2_imply_nc3", tables).facts["far"] == least
 
 
 def test_without_nc1_nothing_is_said_of_nc3():
-    name = "nc1_and_nc2_imply_nc3"
-    tables = support.claim_tables(PAPER, name)
-    for nc1, expected in ((0.9e-4, "corrected"), (1.1e-4, "undecided")):  # at most 1e-4 is asked for
-        altered.put(tables, "features", "vanishing_nc1", nc1, **FIRST_DRAW, index=3)
-        assert support.verdict(PAPER, name, tables) == expected, nc1
+    tables = support.claim_tables(PAPER, "nc1_and_nc2_imply_nc3")
+    # the premise is an NC1 of at most 1e-4, a hundredth of the signal squared
+    for nc1, expected in ((0.9e-4, "corrected"), (1.1e-4, "undecided")):
+        altered.put(tables, "features", "vanishing_nc1", nc1, **FIRST_DRAW, index=LEAST_NOISE)
+        assert support.verdict(PAPER, "nc1_and_nc2_imply_nc3", tables) == expected, nc1
 
 
 # -- Proposition 2 ---------------------------------------------------------------------------------
@@ -516,6 +584,6 @@ def test_without_nc1_nothing_is_said_of_nc3():
 def test_the_text_of_proposition_2_has_how_much_faster_the_printed_map_is_at_most():
     tables = tables_of("proposition_2")
     omega = select(tables["features"], "omega")
-    factors = 1 + omega["value"] ** 2 / omega["classes"]
+    factors = 1 + omega["value"] ** 2 / omega["classes"]  # of the printed map's speed over the orthogonal one's
     facts = support.evaluation(PAPER, "proposition_2", tables).facts
     assert facts["faster"] == pytest.approx(factors.max(), rel=1e-6)

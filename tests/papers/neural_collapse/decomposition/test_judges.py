@@ -12,7 +12,7 @@ from learning_dynamics.tidy import select
 from tests import support
 from tests.papers.neural_collapse import altered
 from tests.papers.neural_collapse.training import made_up
-from tests.papers.neural_collapse.training.made_up import LAST, ZERO_ERROR, expected_value
+from tests.papers.neural_collapse.training.made_up import LAST_EPOCH, ZERO_ERROR, expected_value
 
 PAPER = "neural_collapse"
 FIRST_DRAW = {"classes": 3, "seed": 0}
@@ -49,7 +49,8 @@ def test_a_gap_of_one_draw_beyond_rounding_or_without_a_number_is_refused(claim,
     [(1 - 0.9 * ROUNDING, "reproduced"), (1 - 1.1 * ROUNDING, "refused"), (0.0, "refused")],
 )
 def test_a_deviation_below_the_least_for_its_distance_is_refused(over_least, expected):
-    tables = altered.put(features(), "features", "deviation_over_least", over_least, **FIRST_DRAW, index=2)
+    tables = features()
+    altered.put(tables, "features", "deviation_over_least", over_least, **FIRST_DRAW, index=2)
     assert altered.verdict("theorem_1", tables) == expected
 
 
@@ -91,7 +92,8 @@ def test_l_nc1_is_compared_with_its_formula_at_every_scatter(times_allowed, expe
 
 def test_if_l_nc1_does_not_fall_at_the_largest_scatter_the_paper_is_right():
     """As printed the claim asks for an exponent of zero or more there, in every draw."""
-    tables = altered.put(features(), "features", "scattered_loss_nc1", 0.1)
+    tables = features()
+    altered.put(tables, "features", "scattered_loss_nc1", 0.1)
     assert altered.verdict("nc1_term_and_variability", tables) == "reproduced"
     altered.put(tables, "features", "scattered_loss_nc1", 0.0999, **FIRST_DRAW, index=LARGEST_SCATTER)
     assert altered.verdict("nc1_term_and_variability", tables) == "refused"
@@ -102,8 +104,9 @@ def test_if_l_nc1_does_not_fall_at_the_largest_scatter_the_paper_is_right():
     [(1 + 0.9 * ROUNDING, "corrected"), (1 + 1.1 * ROUNDING, "refused"), (1 - 1.1 * ROUNDING, "refused")],
 )
 def test_what_is_left_of_the_loss_at_the_largest_scatter_is_in_l_nc23(factor, expected):
-    tables = altered.put(
-        features(),
+    tables = features()
+    altered.put(
+        tables,
         "features",
         "scattered_loss_nc23",
         lambda nc23: factor * nc23,
@@ -115,7 +118,8 @@ def test_what_is_left_of_the_loss_at_the_largest_scatter_is_in_l_nc23(factor, ex
 
 @pytest.mark.parametrize(("ratio", "expected"), [(0.99, "corrected"), (1.01, "refused")])
 def test_a_scatter_from_which_the_push_does_not_reduce_l_nc1_is_refused(ratio, expected):
-    tables = altered.put(features(), "features", "pushed_loss_nc1_ratio", ratio, **FIRST_DRAW, index=7)
+    tables = features()
+    altered.put(tables, "features", "pushed_loss_nc1_ratio", ratio, **FIRST_DRAW, index=7)
     assert altered.verdict("nc1_term_and_variability", tables) == expected
 
 
@@ -139,21 +143,22 @@ def test_l_nc1_falls_as_the_scatter_squared_where_deviations_drown_the_signal():
     ("error", "expected"), [(0.9 * ROUNDING, "corrected"), (1.1 * ROUNDING, "refused"), (np.nan, "refused")]
 )
 def test_scores_of_a_simplex_fall_short_by_what_the_noise_says(error, expected):
-    tables = altered.put(
-        features(), "features", "simplex_score_error", lambda short_by: short_by + error, **FIRST_DRAW, index=3
-    )
+    tables = features()
+    altered.put(tables, "features", "simplex_score_error", lambda short_by: short_by + error, **FIRST_DRAW, index=3)
     assert altered.verdict("nc2_and_nc3_demand_simplex_scores", tables) == expected
 
 
 def test_if_scores_of_a_simplex_do_not_fall_short_beyond_rounding_the_paper_is_right():
-    tables = altered.put(features(), "features", "simplex_score_error", 1e-15)
+    tables = features()
+    altered.put(tables, "features", "simplex_score_error", 1e-15)
     assert altered.verdict("nc2_and_nc3_demand_simplex_scores", tables) == "reproduced"
 
 
 @pytest.mark.parametrize("premise", ["simplex_frame_distance", "simplex_self_duality"])
 def test_without_nc2_or_nc3_nothing_is_said_of_scores(premise):
     for distance, expected in ((0.9 * ROUNDING, "corrected"), (1.1 * ROUNDING, "undecided")):
-        tables = altered.put(features(), "features", premise, distance, **FIRST_DRAW, index=2)
+        tables = features()
+        altered.put(tables, "features", premise, distance, **FIRST_DRAW, index=2)
         assert support.verdict(PAPER, "nc2_and_nc3_demand_simplex_scores", tables) == expected, distance
 
 
@@ -171,7 +176,8 @@ DISTANCES_OF_CLASSIFIERS = ("classifiers_frame_distance", "classifiers_self_dual
 @pytest.mark.parametrize(("error", "expected"), [(0.9e-3, "corrected"), (1.1e-3, "refused")])
 def test_each_distance_from_the_simplex_is_that_of_the_pseudo_inverse(quantity, error, expected):
     """The root of the score error is allowed, here 1e-3: of each distance in one draw."""
-    tables = altered.put(features(), "features", "concentrated_score_error", 1e-6)
+    tables = features()
+    altered.put(tables, "features", "concentrated_score_error", 1e-6)
     of_inverse = select(tables["features"], quantity.replace("classifiers", "inverse"), **FIRST_DRAW)["value"].item()
     altered.put(tables, "features", quantity, of_inverse + error, **FIRST_DRAW)
     assert altered.verdict("nc23_term_and_simplex", tables) == expected
@@ -181,7 +187,8 @@ def test_each_distance_from_the_simplex_is_that_of_the_pseudo_inverse(quantity, 
 @pytest.mark.parametrize(("distance", "expected"), [(0.9e-3, "reproduced"), (1.1e-3, "refused")])
 def test_distances_from_the_simplex_that_are_all_small_are_as_the_paper_has_it(quantity, distance, expected):
     """Small is the root of the score error, here 1e-3."""
-    tables = altered.put(features(), "features", "concentrated_score_error", 1e-6)
+    tables = features()
+    altered.put(tables, "features", "concentrated_score_error", 1e-6)
     for small in ("means_frame_distance", *DISTANCES_OF_CLASSIFIERS):
         altered.put(tables, "features", small, 1e-6)
     altered.put(tables, "features", quantity, distance, **FIRST_DRAW)
@@ -191,7 +198,8 @@ def test_distances_from_the_simplex_that_are_all_small_are_as_the_paper_has_it(q
 # 0.01 is small: that is the premise
 @pytest.mark.parametrize(("score_error", "expected"), [(0.009, "corrected"), (0.011, "undecided")])
 def test_where_l_nc23_is_not_small_nothing_is_said_of_frames(score_error, expected):
-    tables = altered.put(features(), "features", "concentrated_score_error", score_error, **FIRST_DRAW)
+    tables = features()
+    altered.put(tables, "features", "concentrated_score_error", score_error, **FIRST_DRAW)
     assert support.verdict(PAPER, "nc23_term_and_simplex", tables) == expected
 
 
@@ -243,8 +251,9 @@ def evaluation(claim, **settings):
 def test_terms_that_do_not_add_up_at_one_epoch_of_one_training_are_refused(name, share_of_loss, expected):
     """A difference of 1e-10 of the loss is allowed."""
     loss = least_squares_loss(30, seed=1) + term("ls_perp", 30, seed=1)
-    tables = altered.put(
-        trainings(),
+    tables = trainings()
+    altered.put(
+        tables,
         "trainings",
         name,
         lambda value: value + share_of_loss * loss,
@@ -280,7 +289,9 @@ def test_a_deviation_above_a_tenth_of_the_loss_is_refused_in_the_chosen_period(s
 
 def test_by_default_the_deviation_is_judged_from_the_early_epoch_on():
     tables = trainings()
-    altered.put(tables, "trainings", "loss_ls_perp", 0.11 * least_squares_loss(10), network="vgg", epoch=10, seed=0)
+    altered.put(
+        tables, "trainings", "loss_ls_perp", 0.11 * least_squares_loss(10), network="vgg", epoch=ZERO_ERROR, seed=0
+    )
     assert altered.verdict("least_squares_deviation_negligible", tables) == "reproduced"
     altered.put(tables, "trainings", "loss_ls_perp", 0.11 * least_squares_loss(30), network="vgg", epoch=30, seed=0)
     assert altered.verdict("least_squares_deviation_negligible", tables) == "refused"
@@ -320,7 +331,8 @@ def test_a_term_that_is_larger_than_l_nc1_is_refused_in_the_chosen_period(since,
     one = {"network": "densenet", "epoch": epoch, "seed": 1}
     for factor, expected in ((0.99, "reproduced"), (1.01, "refused" if is_judged else "reproduced")):
         other_value = factor * term("nc1", epoch, seed=1)
-        tables = altered.put(trainings(), "trainings", other_term, other_value, **one)
+        tables = trainings()
+        altered.put(tables, "trainings", other_term, other_value, **one)
         assert altered.verdict("nc1_term_dominates", tables, since=since) == expected, factor
 
 
@@ -377,11 +389,11 @@ def test_the_text_has_the_leads_of_l_nc1_with_and_without_decay():
     expected = {
         "least": lead_of_nc1(BEFORE_DROP),  # the lead grows, and is the same in all trainings
         "most": lead_of_nc1(BEFORE_DROP),
-        "last": lead_of_nc1(LAST),
-        "decay_share": term("nc1_decay", LAST) / term("nc1", LAST),
+        "last": lead_of_nc1(LAST_EPOCH),
+        "decay_share": term("nc1_decay", LAST_EPOCH) / term("nc1", LAST_EPOCH),
         "data_least": lead_of_nc1_without_decay(BEFORE_DROP),
         "data_most": lead_of_nc1_without_decay(BEFORE_DROP),
-        "data_last": lead_of_nc1_without_decay(LAST),
+        "data_last": lead_of_nc1_without_decay(LAST_EPOCH),
     }
     assert {name: facts[name] for name in expected} == pytest.approx(expected)
 
@@ -389,7 +401,9 @@ def test_the_text_has_the_leads_of_l_nc1_with_and_without_decay():
 def test_the_text_has_the_least_and_the_largest_lead_of_all_trainings():
     tables = trainings()
     altered.put(tables, "trainings", "loss_ls_perp", term("nc1", 30) / 2, network="vgg", seed=0, epoch=30)
-    altered.put(tables, "trainings", "loss_nc23", term("nc1", 100, seed=1) / 4, network="resnet", seed=1, epoch=100)
+    altered.put(
+        tables, "trainings", "loss_nc23", term("nc1", 100, seed=1) / 4, network="resnet", seed=1, epoch=LAST_EPOCH
+    )
     facts = support.evaluation(PAPER, "nc1_term_dominates", tables).facts
     # the first training leads by two at epoch 30, the second by four at the last; of the others the lead is as made up
     assert (facts["least"], facts["most"], facts["last"]) == pytest.approx((2.0, lead_of_nc1(30), 4.0))
@@ -404,16 +418,16 @@ def test_the_share_of_the_deviation_is_the_largest_since_the_early_epoch(parts, 
 def test_the_text_has_the_shares_of_the_deviation_along_the_training():
     facts = evaluation("least_squares_deviation_negligible").facts
     expected = {
-        "last": deviation_share(LAST),
+        "last": deviation_share(LAST_EPOCH),
         "best": deviation_share(BEFORE_DROP),  # the same in all trainings
         "worst": deviation_share(BEFORE_DROP),
-        "after_drop": deviation_share(LAST),
+        "after_drop": deviation_share(LAST_EPOCH),
         "before_drop": deviation_share(1),
         "first_end": ZERO_ERROR,
         "last_end": ZERO_ERROR,
-        "data_share": deviation_share_without_decay(LAST),
-        "data_worst": deviation_share_without_decay(LAST),
-        "decay_share": term("nc1_decay", LAST) / least_squares_loss(LAST),
+        "data_share": deviation_share_without_decay(LAST_EPOCH),
+        "data_worst": deviation_share_without_decay(LAST_EPOCH),
+        "decay_share": term("nc1_decay", LAST_EPOCH) / least_squares_loss(LAST_EPOCH),
     }
     assert {name: facts[name] for name in expected} == pytest.approx(expected)
 
@@ -433,7 +447,7 @@ def trainings_whose_l_nc1_vanishes_without_decay():
     return tables
 
 
-@pytest.mark.parametrize(("until", "last_epoch"), [("end", LAST), ("drop", BEFORE_DROP)])
+@pytest.mark.parametrize(("until", "last_epoch"), [("end", LAST_EPOCH), ("drop", BEFORE_DROP)])
 @pytest.mark.parametrize(
     ("parts", "power_of_others"),
     # the least advantage is over the term that falls furthest; the deviation falls with what decay adds to it
@@ -487,7 +501,8 @@ def test_falls_may_be_counted_from_the_end_of_train_errors_on():
 @pytest.mark.parametrize(("since", "expected"), [("zero_error", "reproduced"), ("start", "refused")])
 def test_a_term_that_starts_low_falls_if_it_is_counted_from_the_end_of_train_errors(since, expected):
     # it ends at 1e-5: from 1e-9 on it rises
-    tables = altered.put(trainings(), "trainings", "loss_nc23", 1e-9, epoch=1)
+    tables = trainings()
+    altered.put(tables, "trainings", "loss_nc23", 1e-9, epoch=1)
     assert altered.verdict("nc23_vanishes_first", tables, since=since) == expected
 
 
@@ -547,6 +562,7 @@ def test_the_text_of_the_split_has_the_largest_share_from_zero_error_to_the_drop
     ],
 )
 def test_the_parts_of_the_deviation_are_in_order_and_as_the_law_before_the_drop(quantity, factor, expected):
-    for epoch, verdict in ((BEFORE_DROP, expected), (LAST, "reproduced")):
-        tables = altered.put(trainings(), "trainings", quantity, lambda value: value * factor, epoch=epoch)
+    for epoch, verdict in ((BEFORE_DROP, expected), (LAST_EPOCH, "reproduced")):
+        tables = trainings()
+        altered.put(tables, "trainings", quantity, lambda value: value * factor, epoch=epoch)
         assert altered.verdict("deviation_split", tables) == verdict, epoch

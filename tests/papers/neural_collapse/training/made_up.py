@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 
 NETWORKS = ("vgg", "resnet", "densenet")
-EPOCHS = np.array([1, 3, 10, 30, 100])
-LAST = EPOCHS[-1]
+LAST_EPOCH = 100
+EPOCHS = np.array([1, 3, 10, 30, LAST_EPOCH])
 ZERO_ERROR = 10  # the epoch at which train errors end
-# of which quantities the power is smaller under cross-entropy, and by which factor
-SLOWER_UNDER_CE, CE_SLOWER = ("nc1", "robustness_smallest", "robustness"), 0.7
+BEFORE_DROP = 30  # the last of EPOCHS at the full learning rate, which drops after 33 and 66 of 100 epochs
+SLOWER_UNDER_CE = ("nc1", "robustness_smallest", "robustness")  # quantities whose power is smaller under cross-entropy
+CE_SLOWER = 0.7  # the factor of that power
 FEATURES = 64
-# whole numbers, which are the same for all seeds
+# whole numbers, which no factor of a seed multiplies
 COUNTS = {"features", "rank", "classes", "examples"}
 # by split and quantity: the value at epoch 1, and the power of the epoch by which it falls (below zero: it grows)
 CURVES = {
@@ -99,15 +100,15 @@ def made_up(network: str = "vgg", loss: str = "mse", *, data: str = "digits", se
         "weight_decay": 5e-3,
         "momentum": 0.9,
         "batch": 64,
-        "epochs": 100,
-        "drops": [0.3333, 0.6667],
+        "epochs": LAST_EPOCH,
+        "drops": [0.3333, 0.6667],  # shares of the epochs after which the learning rate drops
         "seeds": seeds,
     }
     return table
 
 
 def trainings(loss: str = "mse") -> list[pd.DataFrame]:
-    """Return one table of trainings for each network."""
+    """Return a table for each of NETWORKS, with three seeds each: nine trainings."""
     return [made_up(network, loss) for network in NETWORKS]
 
 

@@ -1,4 +1,8 @@
-"""Claims on made-up trainings: what they leave undecided, which trainings they leave out, how losses are compared."""
+"""Claims on made-up trainings: what they leave undecided, which trainings they leave out, how losses are compared.
+
+A training is one seed of one network, of three each. Epochs are 1, 3, 10, 30 and 100; train errors end at 10. The
+claims say how quantities fall or grow from there on: their premise is that train errors end in every training.
+"""
 
 import numpy as np
 import pytest
@@ -18,24 +22,40 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     without_stl10_exceptions,
 )
 from tests.papers.neural_collapse import altered
-from tests.papers.neural_collapse.training.made_up import NETWORKS, expected_value, made_up, trainings
+from tests.papers.neural_collapse.training.made_up import (
+    BEFORE_DROP,
+    LAST_EPOCH,
+    NETWORKS,
+    ZERO_ERROR,
+    expected_value,
+    made_up,
+    trainings,
+)
 
-PREMISE = {"train_error": 1e-3}
-# claims on training beyond zero train error, with settings that they pass under as made up
+PREMISE = {"train_error": 1e-3}  # the share of train images that may stay misclassified
+# claims on training beyond zero train error, with settings under which made-up trainings pass
 CASES = {
+    # NC1 falls, and ends at the level or below
     "nc1": (collapse.nc1, {"level": 0.01, **PREMISE}),
+    # network and nearest class mean differ on at most that share of the train images at the end
     "nc4": (collapse.nc4, {"largest_share": 0.001, **PREMISE}),
+    # L_LS^perp, what the network's own classifier adds to the loss, is at most a tenth of L_LS from an early epoch on
     "deviation": (
         decomposition.least_squares_deviation_negligible,
         {"largest_share": 0.1, "parts": "all", "since": "early", "decay": "trained", **PREMISE},
     ),
+    # L_NC1 is the largest term of the loss from an early epoch on
     "dominates": (
         decomposition.nc1_term_dominates,
         {"parts": "all", "since": "early", "decay": "trained", **PREMISE},
     ),
+    # robustness grows
     "grows": (perturbations.robustness_grows_after_zero_error, {"measure": "robustness", **PREMISE}),
+    # test accuracy improves
     "accuracy": (generalisation.accuracy_after_zero_error, {"average": "mean", **PREMISE}),
+    # NC1 falls on test images too, but less far than on train images
     "test_images": (generalisation.test_collapse_slower, {"average": "mean", **PREMISE}),
+    # NC2 and NC3 fall less far on test images than on train images, and end higher; NC4 ends higher
     "angles_on_test_images": (generalisation.collapse_on_test_images, {"average": "mean", **PREMISE}),
 }
 
@@ -45,19 +65,20 @@ def test_one_training_whose_train_errors_do_not_end_leaves_a_claim_undecided(cas
     claim, settings = CASES[case]
     tables = {"trainings": trainings()}
     altered.put(tables, "trainings", "error", 0.01, network="vgg", split="train", seed=0)
-    found = evaluate(claim, tables, settings)
-    assert found.verdict == "undecided"
-    unmet = found.judgement.deciding
+    evaluation = evaluate(claim, tables, settings)
+    assert evaluation.verdict == "undecided"
+    unmet = evaluation.judgement.deciding
     assert unmet.is_premise
     assert unmet.value == 0.01  # the share of train images that stays misclassified
-    assert (unmet.draws, unmet.draws_against) == (9, 1)  # three networks of three seeds
-    assert "the premise is not met (0.01" in found.reason
+    assert (unmet.draws, unmet.draws_against) == (3 * len(NETWORKS), 1)  # three seeds of each network
+    assert "the premise is not met (0.01" in evaluation.reason
 
 
 def test_a_last_value_that_is_missing_leaves_the_claim_undecided():
+    claim, settings = CASES["nc1"]
     tables = {"trainings": trainings()}
-    altered.put(tables, "trainings", "nc1", np.nan, network="resnet", split="train", epoch=100)
-    assert evaluate(collapse.nc1, tables, CASES["nc1"][1]).verdict == "undecided"
+    altered.put(tables, "trainings", "nc1", np.nan, network="resnet", split="train", epoch=LAST_EPOCH)
+    assert evaluate(claim, tables, settings).verdict == "undecided"
 
 
 every_comparison_of_losses = pytest.mark.parametrize(
@@ -94,25 +115,27 @@ def test_mse_can_lose_the_comparison(claim, settings):
 
 def test_a_network_without_a_partner_leaves_the_comparison_untested():
     two_networks = trainings("ce")[:2]
-    found = evaluate(collapse.mse_collapses_faster, {"mse": trainings(), "ce": two_networks}, {"until": "end"})
-    assert found.verdict == "untested"
+    evaluation = evaluate(collapse.mse_collapses_faster, {"mse": trainings(), "ce": two_networks}, {"until": "end"})
+    assert evaluation.verdict == "untested"
 
 
-FIVE_DATA_SETS_SETTINGS = {"level": 0.01, "largest_share": 0.001, **PREMISE}
+NC1_LEVEL = 0.01  # the largest NC1 at the last epoch
+FIVE_DATA_SETS_SETTINGS = {"level": NC1_LEVEL, "largest_share": 0.001, **PREMISE}
 
 
-def test_five_data_sets_leave_out_the_two_exceptions():
+def test_the_sentence_on_five_data_sets_leaves_out_its_two_exceptions():
+    """They are ResNet and DenseNet on STL10 (appendix A.7)."""
     tables = [made_up(network, data=data, seeds=1) for data in collapse.FIVE_DATA_SETS for network in NETWORKS]
-    found = evaluate(collapse.five_data_sets, {"trainings": tables}, FIVE_DATA_SETS_SETTINGS)
-    assert found.verdict == "reproduced"
-    assert found.judgement.headline.draws == 13  # of 15
-    assert "2 left out" in found.judgement.headline.excluded
+    evaluation = evaluate(collapse.five_data_sets, {"trainings": tables}, FIVE_DATA_SETS_SETTINGS)
+    assert evaluation.verdict == "reproduced"
+    assert evaluation.judgement.headline.draws == 5 * len(NETWORKS) - 2
+    assert "2 left out" in evaluation.judgement.headline.excluded
 
 
 def test_vgg_on_stl10_is_no_exception_and_resnet_on_it_is_one():
     included, excluded = without_stl10_exceptions([made_up("vgg", data="stl10"), made_up("resnet", data="stl10")])
     assert [table.attrs["settings"]["network"] for table in included] == ["vgg"]
-    assert list(excluded.values()) == [3]  # seeds
+    assert list(excluded.values()) == [3]  # trainings: the seeds of ResNet
 
 
 # the paper names no exceptions from its Table 1
@@ -131,15 +154,15 @@ def test_trainings_that_the_paper_names_as_exceptions_are_left_out_of_every_chec
     assert with_exception.verdict == without.verdict
     for check, expected in zip(with_exception.judgement.checks, without.judgement.checks, strict=True):
         assert (check.value, check.draws) == (expected.value, expected.draws), check.name
-        assert "3 left out" in check.excluded, check.name  # seeds
+        assert "3 left out" in check.excluded, check.name  # trainings: the seeds of the exception
 
 
 @pytest.mark.parametrize("case", CASES_WITH_EXCEPTIONS)
 def test_exceptions_alone_leave_a_claim_untested(case):
     claim, settings = CASES_WITH_EXCEPTIONS[case]
-    found = evaluate(claim, {"trainings": [made_up("resnet", data="stl10")]}, settings)
-    assert found.verdict == "untested"
-    assert found.reason.startswith("all trainings are exceptions by appendix A.7:")
+    evaluation = evaluate(claim, {"trainings": [made_up("resnet", data="stl10")]}, settings)
+    assert evaluation.verdict == "untested"
+    assert evaluation.reason.startswith("all trainings are exceptions by appendix A.7:")
 
 
 def evaluate_five_data_sets_on(tables):
@@ -147,35 +170,37 @@ def evaluate_five_data_sets_on(tables):
 
 
 def test_one_data_set_that_collapses_does_not_confirm_the_sentence_on_five():
-    found = evaluate_five_data_sets_on({"trainings": [made_up(network, data="mnist") for network in NETWORKS]})
-    assert found.verdict == "untested"
-    assert found.reason.startswith("tried on mnist,")
+    evaluation = evaluate_five_data_sets_on({"trainings": [made_up(network, data="mnist") for network in NETWORKS]})
+    assert evaluation.verdict == "untested"
+    assert evaluation.reason.startswith("tried on mnist,")
 
 
 def test_one_data_set_can_refute_the_sentence_on_five_unless_its_train_errors_stay():
     tables = {"trainings": [made_up(network, data="fashion_mnist") for network in NETWORKS]}
-    # the level is 0.01
-    altered.put(tables, "trainings", "nc1", 0.011, network="densenet", seed=1, split="train", epoch=100)
+    too_high = 1.1 * NC1_LEVEL
+    altered.put(tables, "trainings", "nc1", too_high, network="densenet", seed=1, split="train", epoch=LAST_EPOCH)
     assert evaluate_five_data_sets_on(tables).verdict == "not reproduced"
     altered.put(tables, "trainings", "error", 0.01, network="vgg", split="train", seed=0)
     assert evaluate_five_data_sets_on(tables).verdict == "untested"
 
 
 def test_a_data_set_that_is_none_of_the_five_says_nothing_of_them():
-    found = evaluate_five_data_sets_on({"trainings": [made_up(network, data="digits") for network in NETWORKS]})
-    assert found.verdict == "untested"
-    assert found.reason.startswith("needs MNIST")
+    evaluation = evaluate_five_data_sets_on({"trainings": [made_up(network, data="digits") for network in NETWORKS]})
+    assert evaluation.verdict == "untested"
+    assert evaluation.reason.startswith("needs MNIST")
 
 
 @pytest.fixture
 def training_of_unequal_seeds():
     """A table of trainings whose train errors end at epoch 10 for seeds 0 and 2, and at epoch 30 for seed 1."""
     tables = {"trainings": [made_up()]}
-    return altered.put(tables, "trainings", "error", 0.1, split="train", seed=1, epoch=10)["trainings"][0]
+    altered.put(tables, "trainings", "error", 0.1, split="train", seed=1, epoch=10)
+    (table,) = tables["trainings"]
+    return table
 
 
 def test_train_errors_of_a_seed_end_at_its_first_epoch_without_a_misclassified_image(training_of_unequal_seeds):
-    assert epochs_errors_end(training_of_unequal_seeds, 0.0).tolist() == [10, 30, 10]
+    assert epochs_errors_end(training_of_unequal_seeds, train_error=0.0).tolist() == [10, 30, 10]
 
 
 def test_a_quantity_is_read_for_each_seed_where_its_train_errors_end(training_of_unequal_seeds):
@@ -186,46 +211,48 @@ def test_a_quantity_is_read_for_each_seed_where_its_train_errors_end(training_of
 
 def test_a_quantity_of_fewer_epochs_is_read_at_the_next_one_after_train_errors_end(training_of_unequal_seeds):
     measured = by_seed(training_of_unequal_seeds, "robustness", "test").loc[[1, 30, 100]]
-    values = values_at_errors_end(measured, training_of_unequal_seeds, 0.0)
+    values = values_at_errors_end(measured, training_of_unequal_seeds, train_error=0.0)
     expected = [expected_value("robustness", 30, split="test", seed=seed) for seed in range(3)]
     assert values.tolist() == pytest.approx(expected)
 
 
 def test_a_quantity_that_is_not_measured_since_train_errors_ended_is_nan(training_of_unequal_seeds):
     measured = by_seed(training_of_unequal_seeds, "robustness", "test").loc[[1, 10]]
-    values = values_at_errors_end(measured, training_of_unequal_seeds, 0.0)
+    values = values_at_errors_end(measured, training_of_unequal_seeds, train_error=0.0)
     assert np.isnan(values).tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize(
     # the premise asks for 99.9 % train accuracy, a variant for all images
-    ("wrong_images", "train_error", "is_met"),
+    ("n_wrong", "train_error", "is_met"),
     [(1, 1e-3, True), (2, 1e-3, False), (1, 0.0, False), (0, 0.0, True)],
 )
-def test_the_premise_is_met_where_no_more_of_1000_images_are_wrong_than_it_allows(
-    case, wrong_images, train_error, is_met
-):
+def test_the_premise_is_met_where_no_more_of_1000_images_are_wrong_than_it_allows(case, n_wrong, train_error, is_met):
     claim, settings = CASES[case]
-    share = 1 - (1000 - wrong_images) / 1000  # of one image: above 1e-3 by rounding, in the last digits
+    # by one minus the accuracy, which makes the share of one image larger than 1e-3 by rounding
+    share = 1 - (1000 - n_wrong) / 1000
     tables = {"trainings": trainings()}
-    for epoch in (10, 30, 100):
+    for epoch in (ZERO_ERROR, BEFORE_DROP, LAST_EPOCH):
         altered.put(tables, "trainings", "error", share, network="vgg", split="train", seed=0, epoch=epoch)
-    found = evaluate(claim, tables, settings | {"train_error": train_error})
-    assert (found.verdict == "reproduced") == is_met
+    evaluation = evaluate(claim, tables, settings | {"train_error": train_error})
+    assert (evaluation.verdict == "reproduced") == is_met
 
 
 @pytest.fixture
 def robustness_of_single_seeds():
-    """A table whose robustness is measured of seed 0 also at epoch 10, and of seed 1 also at 30.
+    """A table whose robustness is measured at the first and the last epoch, of seed 0 also at 10, of seed 1 also at 30.
 
-    Of all seeds it is measured at the first and the last epoch. Train errors end at epoch 10.
+    Train errors end at epoch 10.
     """
     table = made_up()
-    of_all_seeds = table["epoch"].isin([1, 100])
-    of_seed_0 = (table["seed"] == 0) & (table["epoch"] == 10)
-    of_seed_1 = (table["seed"] == 1) & (table["epoch"] == 30)
-    sparse = table[(table["quantity"] != "robustness") | of_all_seeds | of_seed_0 | of_seed_1]
+    is_measured = (
+        table["epoch"].isin([1, LAST_EPOCH])
+        | ((table["seed"] == 0) & (table["epoch"] == 10))
+        | ((table["seed"] == 1) & (table["epoch"] == 30))
+    )
+    is_other_quantity = table["quantity"] != "robustness"
+    sparse = table[is_other_quantity | is_measured]
     sparse.attrs = table.attrs
     return sparse
 
@@ -247,10 +274,12 @@ def test_a_measurement_that_gave_no_number_is_not_replaced_by_a_later_one(robust
 
 def test_growth_since_errors_end_needs_two_measurements_from_there_on():
     table = made_up()
-    sparse = table[table["epoch"].isin([1, 30, 100]) | (table["quantity"] != "robustness")]
+    is_measured = table["epoch"].isin([1, 30, 100])
+    is_other_quantity = table["quantity"] != "robustness"
+    sparse = table[is_other_quantity | is_measured]
     sparse.attrs = table.attrs
     tables = {"trainings": [sparse]}
-    for epoch in (10, 30):  # train errors of seed 2 end at epoch 100, those of the others at 10
+    for epoch in (10, 30):  # so that train errors of seed 2 end at epoch 100, where one measurement is left
         altered.put(tables, "trainings", "error", 0.01, split="train", seed=2, epoch=epoch)
     growth = growth_since_errors_end(tables["trainings"], "robustness", "test", train_error=0.0)
     of_seeds_0_and_1 = [
@@ -261,10 +290,11 @@ def test_growth_since_errors_end_needs_two_measurements_from_there_on():
     assert growth.tolist() == pytest.approx([*of_seeds_0_and_1, np.nan], nan_ok=True)
 
 
-# train errors are zero from epoch 10 on, and here those of one of 1000 images at epoch 3
+# no train image is wrong from epoch 10 on, and here one of 1000 at epoch 3
 @pytest.mark.parametrize(("train_error", "epoch"), [(1e-3, 3), (0.0, 10)])
 def test_errors_end_earlier_where_one_image_of_1000_may_be_wrong(train_error, epoch):
-    tables = altered.put({"trainings": [made_up()]}, "trainings", "error", 1e-3, split="train", epoch=3)["trainings"]
-    assert epochs_errors_end(tables[0], train_error).tolist() == [epoch] * 3  # seeds
-    values = at_errors_end(tables, "nc1", train_error=train_error)
+    tables = {"trainings": [made_up()]}
+    altered.put(tables, "trainings", "error", 1e-3, split="train", epoch=3)
+    assert epochs_errors_end(tables["trainings"][0], train_error).tolist() == [epoch] * 3  # for each seed
+    values = at_errors_end(tables["trainings"], "nc1", train_error=train_error)
     assert values == pytest.approx([expected_value("nc1", epoch, seed=seed) for seed in range(3)])
