@@ -16,7 +16,10 @@ from tests.support import trajectory_of
 
 
 def trajectory_with_settings(run: Callable[..., Trajectory], settings: Mapping[str, Any], **seed: int) -> Trajectory:
-    """Return a run's trajectory with its settings, as metrics read them."""
+    """Return a run's trajectory with its settings, as metrics read them.
+
+    `run` takes `rtol`, `atol`, `first_time`, `horizon` and `points` as its argument `integration`, where it has that.
+    """
     trajectory = trajectory_of(run, **settings, **seed)
     trajectory.settings = dict(settings)
     return trajectory
@@ -57,7 +60,7 @@ def integrate_by_scipy(
         return np.concatenate([df.ravel(), dW.ravel()])
 
     start = np.concatenate([f.ravel(), W.ravel()])
-    states = solve_ivp(field, (times[0], times[-1]), start, "LSODA", times, rtol=1e-9, atol=1e-12).y.T
+    states = solve_ivp(field, (times[0], times[-1]), start, method="LSODA", t_eval=times, rtol=1e-9, atol=1e-12).y.T
     return states[:, : f.size].reshape(-1, *f.shape), states[:, f.size :].reshape(-1, *W.shape)
 
 

@@ -17,7 +17,7 @@ from learning_dynamics.papers.softmax_dynamics.falls import (
     windows,
 )
 
-THRESHOLD = 0.1
+THRESHOLD = 0.1  # the least change that counts as a fall or a rise
 
 
 def windows_of(*, first: int, rare: tuple[int, int], last: int, members: int = 1) -> Windows:
@@ -34,12 +34,12 @@ def windows_of(*, first: int, rare: tuple[int, int], last: int, members: int = 1
 @pytest.mark.parametrize(
     ("series", "expected"),
     [
-        ([2.0, 1.5, 1.55, 1.0, 2.0], [-1.0, 1.0, 0.0, 0.0]),  # a rise of 0.05 is a part of the fall
-        ([1.0, 1.05, 0.5], [-0.55, 0.0, 0.0, 0.0]),  # a fall starts at its top
-        ([1.0, 2.0, 1.95], [1.0, 0.0, 0.0, 0.0]),  # a fall of 0.05 at the end is none
-        ([1.0, 1.05, 0.98, 1.02], [0.0, 0.0, 0.0, 0.0]),  # nothing swings by the threshold
-        ([0.0, 0.1, 0.0], [0.1, -0.1, 0.0, 0.0]),  # swings by the threshold itself
-        ([0.1, 0.0, 0.1], [-0.1, 0.1, 0.0, 0.0]),
+        pytest.param([2.0, 1.5, 1.55, 1.0, 2.0], [-1.0, 1.0, 0.0, 0.0], id="a rise of 0.05 is a part of the fall"),
+        pytest.param([1.0, 1.05, 0.5], [-0.55, 0.0, 0.0, 0.0], id="a fall starts at its top"),
+        pytest.param([1.0, 2.0, 1.95], [1.0, 0.0, 0.0, 0.0], id="a fall of 0.05 at the end is none"),
+        pytest.param([1.0, 1.05, 0.98, 1.02], [0.0, 0.0, 0.0, 0.0], id="nothing swings by the threshold"),
+        pytest.param([0.0, 0.1, 0.0], [0.1, -0.1, 0.0, 0.0], id="up and down by the threshold itself"),
+        pytest.param([0.1, 0.0, 0.1], [-0.1, 0.1, 0.0, 0.0], id="down and up by the threshold itself"),
     ],
 )
 def test_swings_of_the_threshold_or_more_are_found(series, expected):
@@ -49,13 +49,20 @@ def test_swings_of_the_threshold_or_more_are_found(series, expected):
 @settings(max_examples=100)
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=30).map(lambda values: np.array([values]) / 10))
 def test_a_series_turned_over_has_its_swings_turned_over(series):
-    np.testing.assert_array_equal(swings(-series, 0.5, 8), -swings(series, 0.5, 8))
+    upside_down = swings(-series, threshold=0.5, count=8)
+    np.testing.assert_array_equal(upside_down, -swings(series, threshold=0.5, count=8))
 
 
-# the fall from 2 to 1 follows no rise and does not count; (5, 5) is an empty window
+# the fall from 2 to 1 follows no rise and does not count
 @pytest.mark.parametrize(
     ("window", "depth"),
-    [((0, 5), 0.7), ((0, 3), 0.0), ((3, 4), 0.4), ((4, 5), 0.3), ((5, 5), 0.0)],
+    [
+        pytest.param((0, 5), 1.9 - 1.2, id="the whole series"),
+        pytest.param((0, 3), 0.0, id="up to the fall"),
+        pytest.param((3, 4), 1.9 - 1.5, id="its first step"),
+        pytest.param((4, 5), 1.5 - 1.2, id="its second step"),
+        pytest.param((5, 5), 0.0, id="an empty window"),
+    ],
 )
 def test_only_the_part_of_a_fall_inside_the_window_counts(window, depth):
     series = np.array([[2.0, 1.0, 1.5, 1.9, 1.5, 1.2]])
@@ -89,8 +96,8 @@ def test_a_warm_up_ends_at_the_trough_and_growth_begins_there():
 
 
 def test_a_trough_is_the_place_of_the_lowest_finite_number():
-    first_learned = np.array([2, 2])  # the last place
-    assert troughs(ONE_NOT_FINITE, first_learned).tolist() == [2, 0]
+    first_learned = np.array([2, 2])  # the last place: troughs are sought in all of the series
+    assert troughs(ONE_NOT_FINITE, until=first_learned).tolist() == [2, 0]
 
 
 def test_a_class_is_learned_when_it_stays_above_one_half():
@@ -119,7 +126,7 @@ def windows_of_two_rare_classes() -> Windows:
     equally_rare = [0.2, 0.2, 0.2, 0.95, 0.95, 0.95]
     no_class = [0.0] * 6  # of no examples: it only fills the array
     probabilities = np.stack([frequent, rare, equally_rare, no_class], axis=-1)[None]
-    return windows(probabilities, np.array([[4, 1, 1, 0]]), 0.3, 0.9)
+    return windows(probabilities, np.array([[4, 1, 1, 0]]), lower=0.3, upper=0.9)
 
 
 def test_the_window_of_the_rarest_begins_before_one_begins_to_be_learned_and_ends_when_all_are(
@@ -135,33 +142,34 @@ def test_the_window_of_learning_begins_with_the_first_class_learned_and_ends_whe
 
 
 @pytest.mark.parametrize(
-    ("series", "first", "fall"),
+    ("series", "first", "fall"),  # `first`: the place at which the first class is learned
     [
-        # the fall from 1.8 is the warm-up, though a rise comes before it: its trough is the lowest value
-        ([1.2, 1.8, 1.0, 1.5, 2.0], 2, 0.0),
-        ([1.2, 1.8, 1.0, 1.5, 2.0], 1, 0.8),  # the first class is learned before that fall: the trough is the start
-        ([1.8, 1.0, 2.0, 1.7, 1.9], 1, 0.3),  # from 2.0 to 1.7, after the trough at 1.0
-        ([1.0, 2.0, 1.5], 0, 0.5),  # the first class is learned at the start, which is the trough
+        # it is the warm-up, though a rise comes before it: its trough is the lowest value
+        pytest.param([1.2, 1.8, 1.0, 1.5, 2.0], 2, 0.0, id="a fall to the trough"),
+        # the trough is then the start
+        pytest.param([1.2, 1.8, 1.0, 1.5, 2.0], 1, 1.8 - 1.0, id="the same fall after the first class is learned"),
+        pytest.param([1.8, 1.0, 2.0, 1.7, 1.9], 1, 2.0 - 1.7, id="a fall after the trough"),
+        pytest.param([1.0, 2.0, 1.5], 0, 2.0 - 1.5, id="the first class is learned at the start"),
     ],
 )
 def test_only_falls_since_the_trough_count(series, first, fall):
-    # `fall` reads neither `rare` nor `last`
+    # the quantity "fall" reads neither `rare` nor `last`
     falls = falls_by_window(np.array([series]), THRESHOLD, windows_of(first=first, rare=(0, 4), last=4))
     assert falls["fall"] == pytest.approx([fall])
 
 
 # the window of the last fall ends where the rarest classes are learned (`phases`), or with the series (`since_rare`)
 @pytest.mark.parametrize(
-    ("series", "first", "rare", "phases", "since_rare"),
+    ("series", "first", "rare", "phases", "since_rare"),  # `first` and `rare` as for `windows_of`
     [
-        ([1.8, 1.0, 2.0, 1.7, 1.7], 1, (2, 4), True, True),  # all three
-        ([1.8, 1.0, 2.0, 1.95, 1.95], 1, (2, 4), False, False),  # the last fall is a sliver
-        ([1.04, 1.0, 2.0, 1.7, 1.7], 1, (2, 4), False, False),  # no warm-up
-        ([1.8, 1.0, 1.04, 0.7, 0.7], 1, (2, 4), False, False),  # no growth
-        # the fall is over, but for 0.05, when learning of the rarest classes begins
-        ([1.8, 1.0, 2.0, 1.7, 1.65], 1, (3, 4), False, False),
-        ([1.8, 1.0, 2.0, 1.98, 1.7], 1, (2, 3), False, True),  # the fall comes after rare classes are learned
-        ([1.2, 1.8, 1.0, 2.0, 1.7], 2, (3, 4), True, True),  # a rise before the warm-up
+        pytest.param([1.8, 1.0, 2.0, 1.7, 1.7], 1, (2, 4), True, True, id="all three"),
+        pytest.param([1.8, 1.0, 2.0, 1.95, 1.95], 1, (2, 4), False, False, id="the last fall is too small"),
+        pytest.param([1.04, 1.0, 2.0, 1.7, 1.7], 1, (2, 4), False, False, id="no warm-up"),
+        pytest.param([1.8, 1.0, 1.04, 0.7, 0.7], 1, (2, 4), False, False, id="no growth"),
+        # but for 0.05
+        pytest.param([1.8, 1.0, 2.0, 1.7, 1.65], 1, (3, 4), False, False, id="a fall before rare classes are learned"),
+        pytest.param([1.8, 1.0, 2.0, 1.98, 1.7], 1, (2, 3), False, True, id="a fall after rare classes are learned"),
+        pytest.param([1.2, 1.8, 1.0, 2.0, 1.7], 2, (3, 4), True, True, id="a rise before the warm-up"),
     ],
 )
 def test_three_phases_follow_one_another(series, first, rare, phases, since_rare):

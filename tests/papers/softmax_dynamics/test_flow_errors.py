@@ -21,11 +21,14 @@ def flow_of(seed: int, *, rates: list[float], gaps: list[float], speed: float = 
 
 
 def errors_of(*flows: pd.DataFrame) -> np.ndarray:
+    """Return the largest error of a rate along each flow, over the speed, shape (flows,)."""
     table = pd.concat(flows, ignore_index=True)
-    return rate_errors(table, "rate", "speed", at_each_time(table, "gap") > LEAST_GAP)
+    is_simple = at_each_time(table, "gap") > LEAST_GAP
+    return rate_errors(table, quantity="rate", speed="speed", smooth=is_simple)
 
 
 def test_the_error_is_the_largest_along_the_flow_over_the_speed():
+    # rates are predicted as 1
     assert errors_of(flow_of(0, rates=[1.01, 0.96], gaps=[SIMPLE, SIMPLE])) == pytest.approx([0.04 / SPEED])
 
 
@@ -36,5 +39,6 @@ def test_times_without_a_simple_spectrum_do_not_count():
 
 def test_the_error_of_a_failed_flow_is_nan_between_those_of_its_siblings():
     failed = flow_of(1, rates=[np.nan, np.nan], gaps=[np.nan, np.nan], speed=np.nan)
-    before, after = (flow_of(seed, rates=[1.0, 1 + error], gaps=[SIMPLE] * 2) for seed, error in ((0, 0.01), (2, 0.02)))
+    before = flow_of(0, rates=[1.0, 1.01], gaps=[SIMPLE, SIMPLE])
+    after = flow_of(2, rates=[1.0, 1.02], gaps=[SIMPLE, SIMPLE])
     np.testing.assert_allclose(errors_of(before, failed, after), [0.01 / SPEED, np.nan, 0.02 / SPEED])

@@ -9,7 +9,8 @@ from learning_dynamics.papers.softmax_dynamics import starts
 from learning_dynamics.papers.softmax_dynamics.grids import WHILE_RARE, Grid, Moment
 from tests.papers.softmax_dynamics.tables import grid_table
 
-CELLS = [("2-2-2-2", "gaussian", 0.1), ("4-2-1-1", "balanced", 0.01)]  # two members each
+# class sizes, kind of start and scale, two members each
+CELLS = [("2-2-2-2", "gaussian", 0.1), ("4-2-1-1", "balanced", 0.01)]
 FINAL = np.ones((4, 4))  # a quantity by class of all four members, where the values do not matter
 
 
@@ -59,16 +60,17 @@ def test_a_class_without_a_time_of_learning_is_never_learned_unless_its_flow_fai
 
 
 def test_the_course_of_a_rank_spells_its_falls_and_rises_and_is_missing_for_a_failed_flow():
+    # of each member the first four swings, zeros after the last
     swings = [[-0.3, 0.5, -0.1, 0.0], [0.5, 0.0, 0.0, 0.0], [0.0] * 4, [np.nan] * 4]
-    courses = Grid(table_of("swing@rankme@0.05", swings)).courses("rankme", 0.05)
+    courses = Grid(table_of("swing@rankme@0.05", swings)).courses(measure="rankme", threshold=0.05)
     assert courses[:3].tolist() == ["FRF", "R", ""]
     assert courses.isna().tolist() == [False, False, False, True]
 
 
-def test_a_rank_keeps_growing_that_falls_by_less_than_the_threshold_and_has_not_failed():
+def test_a_rank_keeps_growing_if_it_falls_by_less_than_the_threshold_and_its_flow_has_not_failed():
     falls = [0.04, 0.05, 0.0, np.nan]
     grid = Grid(table_of("fall@rankme@0.05", falls))
-    assert grid.keeps_growing("rankme", 0.05).tolist() == [True, False, True, False]
+    assert grid.keeps_growing(measure="rankme", threshold=0.05).tolist() == [True, False, True, False]
 
 
 # -- stacking cells ----------------------------------------------------------------------------------------------------
@@ -86,7 +88,7 @@ def test_the_last_name_of_a_cell_changes_fastest():
 
 @pytest.fixture
 def stacked():
-    """Return the trajectory of two cells of two members each, whose series is their scale, `size` times."""
+    """Return the trajectory of two cells of two members each, at one time; `size` entries of x are the cell's scale."""
 
     def follow(scale: float, size: int) -> dict[str, np.ndarray]:
         return {"x": np.full((2, 1, size), scale)}  # members, times, entries

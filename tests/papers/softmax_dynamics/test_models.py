@@ -25,9 +25,9 @@ def test_balanced_factors_are_balanced_for_any_sizes(examples, dimension, classe
 
 @pytest.mark.parametrize("init", ["balanced", "gaussian"])
 def test_draws_of_a_cell_do_not_depend_on_how_many_there_are(init):
-    _, two = starts.cell_states([2, 1], 2, init=init, scale=0.1, seeds=2, seed=3)
-    _, four = starts.cell_states([2, 1], 2, init=init, scale=0.1, seeds=4, seed=3)
-    np.testing.assert_array_equal(two, four[:2])
+    _, of_two_draws = starts.cell_states([2, 1], dimension=2, init=init, scale=0.1, seeds=2, seed=3)
+    _, of_four_draws = starts.cell_states([2, 1], dimension=2, init=init, scale=0.1, seeds=4, seed=3)
+    np.testing.assert_array_equal(of_two_draws, of_four_draws[:2])
 
 
 # exp(1e4) overflows in double precision, whose largest number is near exp(710)
@@ -39,6 +39,8 @@ def test_probabilities_of_large_logits_do_not_overflow():
 
 
 def test_the_loss_of_large_logits_does_not_overflow():
-    f, W, labels = np.array([[1e4]]), np.array([[-1.0, 0.0]]), np.array([[1.0, 0.0]])
+    # one example of the first of two classes, in one dimension
+    features, classifier = np.array([[1e4]]), np.array([[-1.0, 0.0]])
+    labels = np.array([[1.0, 0.0]])
     # its own logit is -1e4 and the other is 0: log(1 + exp(1e4)) is 1e4
-    assert model.summed_loss(f, W, labels, "cross_entropy") == pytest.approx(1e4)
+    assert model.summed_loss(features, classifier, labels, loss="cross_entropy") == pytest.approx(1e4)

@@ -50,21 +50,31 @@ def test_classes_learned_one_by_one_take_times_of_one_over_the_singular_values()
 
 @pytest.mark.parametrize("counts", [[36, 12, 3, 1], [50, 10, 4, 1]])
 def test_pairs_are_learned_when_flows_of_all_examples_learn_them(counts):
-    """Times grow by `pair_times` per unit of log(1 / scale), measured between two scales."""
+    """Learning times grow by `pair_times`, one for each class, per unit of log(1 / scale).
+
+    They are measured at two scales: a class is learned when its probability is above one half.
+    """
+    large_scale, small_scale = 1e-7, 1e-11
     labels = model.one_hot(counts)
     first_examples = np.cumsum([0, *counts[:-1]])  # of each class
     learning_times = []
-    for scale in (1e-7, 1e-11):
-        f, W = model.gaussian(np.random.default_rng(6), len(labels), 2, 4, scale=scale)
+    for scale in (large_scale, small_scale):
+        f, W = model.gaussian(np.random.default_rng(6), len(labels), dimension=2, classes=4, scale=scale)
         times = np.linspace(0.0, -np.log(scale), 400)
         start = model.pack(f, W)[None]
         states = toy_flow.flow(
-            labels[None], start, 2, loss="cross_entropy", times=times, tolerances=Tolerances(1e-8, 1e-8 * scale)
+            labels[None],
+            start,
+            dimension=2,
+            loss="cross_entropy",
+            times=times,
+            tolerances=Tolerances(rtol=1e-8, atol=1e-8 * scale),
         )
-        f, W = model.unpack(states[0], len(labels), 2, 4)
+        f, W = model.unpack(states[0], len(labels), dimension=2, classes=4)
         own_probabilities = model.softmax(f @ W)[:, first_examples, np.arange(4)]
         learning_times.append(times[np.argmax(own_probabilities > 0.5, axis=0)])
-    slopes = (learning_times[1] - learning_times[0]) / np.log(1e-7 / 1e-11)
-    # either time is late by a step of the record, 0.06 or less, which is 0.007 of log(1e4): twice that. Another
-    # 2 % is for the last class, which lags behind its pair
+    from_large, from_small = learning_times
+    slopes = (from_small - from_large) / np.log(large_scale / small_scale)
+    # either time is late by a step of the record at most, log(1e11) / 399 = 0.063, which is 0.007 of log(1e4): twice
+    # that. Another 2 % is for the last class, which lags behind its pair
     np.testing.assert_allclose(slopes, theory.pair_times(counts), rtol=0.02, atol=0.014)

@@ -22,13 +22,14 @@ SETTINGS = {
     "dimensions": [2],
     "scales": [1e-2, 1e-4],
     "seeds": 2,
+    # times in units of log(1 / scale)
     "first_time": 0.1,
     "horizon": 2.0,
     "points": 60,
     "rtol": 1e-9,
     "atol": 1e-9,
 }
-FIRST_EXAMPLES = [0, 9, 12, 14]  # of each class, where examples are sorted by class
+FIRST_EXAMPLES = [0, 9, 12, 14]  # of each class, where the 15 examples are sorted by class
 
 
 @pytest.fixture
@@ -37,12 +38,13 @@ def turned_start():
 
     In these the amplitude that grows first has an axis of feature space to itself (`runs._start`).
     """
-    return model.unpack(runs.turned_start(np.random.default_rng(1), COUNTS, 3, 0.1), 4, 3, 4)
+    start = runs.turned_start(np.random.default_rng(1), COUNTS, dimension=3, scale=0.1)
+    return model.unpack(start, examples=4, dimension=3, classes=4)  # one row a class
 
 
 def test_a_turned_start_has_the_logits_of_a_gaussian_one(turned_start):
     f, W = turned_start
-    rows, classifier = model.gaussian(np.random.default_rng(1), 4, 3, 4, scale=0.1)
+    rows, classifier = model.gaussian(np.random.default_rng(1), examples=4, dimension=3, classes=4, scale=0.1)
     # a class starts at the mean of its examples, whose entries are smaller by the root of their number
     expected = rows / np.sqrt(COUNTS)[:, None] @ classifier
     # logits are of the size 0.1^2, by some tens of roundings
@@ -52,10 +54,12 @@ def test_a_turned_start_has_the_logits_of_a_gaussian_one(turned_start):
 def test_a_turned_start_grows_first_along_its_first_axis(turned_start):
     tiny = 1e-9 * model.pack(*turned_start)[None]
     times = np.array([0.0, 10.0])
-    features, _ = toy_flow.class_flow(COUNTS, tiny, 3, times=times, tolerances=Tolerances(rtol=1e-8, atol=1e-19))
-    sizes = np.linalg.norm(features[0, -1], axis=0)  # of each axis of feature space
-    # without the turn all axes grow alike. The singular values of A at uniform predictions are 2.7, 1.6 and less: with
-    # it the others fall behind by exp(10 * 1.1) = 6e4, or by less where they start larger
+    features, _ = toy_flow.class_flow(
+        COUNTS, tiny, dimension=3, times=times, tolerances=Tolerances(rtol=1e-8, atol=1e-19)
+    )
+    sizes = np.linalg.norm(features[0, -1], axis=0)  # of each axis of feature space, at the end
+    # without the turn all axes grow alike. With it each grows at a singular value of A at uniform predictions, 2.7, 1.6
+    # and less: by the time 10 the others fall behind by exp(10 * 1.1) = 6e4, or by less where they start larger
     np.testing.assert_array_less(sizes[1:], 1e-3 * sizes[0])
 
 
@@ -65,24 +69,28 @@ def trajectory():
 
 
 def probabilities_of(trajectory, scale, seed):
-    """Return the probability of each class on its own examples, shape (times, classes), of one start."""
+    """Return the probability of each class on its own examples, shape (times, classes), of one start.
+
+    `trajectory.time` is in units of log(1 / scale).
+    """
     return trajectory.series["probabilities"][trajectory.constants["scale"] == scale][seed]
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_probabilities_are_those_of_flows_of_every_example(trajectory, seed):
     rng = list(generators(3, "softmax_dynamics.escapes.9-3-2-1.2", 2))[seed]
-    rows, W = model.unpack(runs.turned_start(rng, COUNTS, 2, 1e-2), 4, 2, 4)
+    start = runs.turned_start(rng, COUNTS, dimension=2, scale=1e-2)
+    rows, W = model.unpack(start, examples=4, dimension=2, classes=4)  # one row a class
     labels = model.one_hot(COUNTS)  # shape (15, 4)
     states = toy_flow.flow(
         labels[None],
-        model.pack(labels @ rows, W)[None],
-        2,
+        model.pack(labels @ rows, W)[None],  # every example starts at the row of its class
+        dimension=2,
         loss="cross_entropy",
         times=np.log(1 / 1e-2) * trajectory.time,
         tolerances=Tolerances(rtol=1e-9, atol=1e-12),
     )
-    f, W = model.unpack(states[0], 15, 2, 4)
+    f, W = model.unpack(states[0], examples=15, dimension=2, classes=4)
     expected = np.sum(model.softmax(f @ W) * labels, axis=-1)[:, FIRST_EXAMPLES]
     # the run keeps probabilities in single precision
     np.testing.assert_allclose(probabilities_of(trajectory, 1e-2, seed), expected, rtol=0, atol=1e-6)
@@ -100,22 +108,28 @@ def test_a_class_is_learned_when_its_probability_passes_one_half(trajectory):
 
 
 @pytest.mark.parametrize("scales", [[1.0], [1e-2, 2.0]], ids=str)
-def test_scales_of_one_or_more_are_refused_as_time_has_the_unit_log_of_one_over_the_scale(scales):
+def test_scales_of_one_or_more_are_refused(scales):
+    """Times are in units of log(1 / scale), which must be positive."""
     with pytest.raises(ProjectError, match="scales must lie below one"):
         trajectory_with_settings(runs.escapes, {**SETTINGS, "scales": scales}, seed=3)
 
 
 # -- the claim ---------------------------------------------------------------------------------------------------------
+#
+# From ever smaller scales s, classes are learned at times F ln(1/s) to leading order. The factor F is 1 / sigma_1 for
+# the first two classes, and 1 / sigma_1 + (1 - sigma_2 / sigma_1) / sigma_1' for the third. These are singular values
+# of A at uniform predictions; sigma_1' is the largest of A without the rows of the first two classes.
+# `theory.pair_times` returns the factors.
 
 SIZES = [[64, 16, 4, 1], [27, 9, 3, 1]]
 SCALES = (1e-3, 1e-8, 1e-16, 1e-32)
-
+RECORDS = {"first_time": 0.03, "horizon": 3.0, "points": 800}  # in units of ln(1/s)
 
 PerClass = Callable[[Sequence[int]], np.ndarray]  # a number for each class, from the class sizes
 
 
 def learning_times(factors_of: PerClass) -> pd.DataFrame:
-    """Return when classes are learned from five starts: delays of 1, 1.1, ..., plus factors times log(1 / scale)."""
+    """Return when classes are learned from five starts: delays of 1, 1.1, ..., 1.4, plus factors times ln(1/s)."""
     rows = [
         {
             "counts": "-".join(map(str, sizes)),
@@ -130,11 +144,12 @@ def learning_times(factors_of: PerClass) -> pd.DataFrame:
         for index, factor in enumerate(factors_of(sizes), start=1)
     ]
     table = pd.DataFrame(rows)
-    table.attrs["settings"] = {"integration": {"first_time": 0.03, "horizon": 3.0, "points": 800}}
+    table.attrs["settings"] = {"integration": RECORDS}
     return table
 
 
 def evaluation_of(factors_of: PerClass) -> Evaluation:
+    """Judge whether slopes of learning times on ln(1/s) are `theory.pair_times`, up to `allowed_error`."""
     return evaluate(claims.classes_are_learned_in_pairs, {"flows": [learning_times(factors_of)]}, {})
 
 
@@ -149,8 +164,9 @@ def test_all_rivals_of_the_factors_of_pairs_are_rejected():
 
 
 def test_the_delay_of_the_first_class_is_its_median_time_over_the_limits_at_the_largest_scale():
-    delays = 1 + np.arange(5) / 10
-    ratios = [1 + delays / np.log(1 / 1e-3) / theory.pair_times(sizes)[0] for sizes in SIZES]
+    delays = 1 + np.arange(5) / 10  # those of `learning_times`
+    largest_scale = max(SCALES)
+    ratios = [1 + delays / np.log(1 / largest_scale) / theory.pair_times(sizes)[0] for sizes in SIZES]
     assert evaluation_of(theory.pair_times).facts["first_class_delay"] == pytest.approx(np.median(ratios))
 
 
@@ -166,10 +182,10 @@ def test_the_largest_difference_between_rules_is_that_of_a_second_stage_at_the_t
     assert facts["largest_difference"] == pytest.approx(np.max(np.abs(differences)))
 
 
-# Errors of a slope F of times T = F L, between the two smallest scales: L = ln(1 / scale) is 16 ln(10) and 32 ln(10).
-# 800 records from 0.03 to 3, a hundredfold: T is off by a share ln(100) / 799 of it at most, and at both scales; F is
-# off by that share times (32 + 16) / (32 - 16) = 3
-BY_RECORDS = 3 * np.log(100) / 799
+# Errors of a slope F of times T = F L, between the two smallest scales: L = ln(1/s) is 16 ln(10) and 32 ln(10).
+# Records are a hundredfold apart from first to last: T is off by a share ln(100) / 799 of it at most, and at both
+# scales; F is off by that share times (32 + 16) / (32 - 16) = 3
+BY_RECORDS = 3 * np.log(RECORDS["horizon"] / RECORDS["first_time"]) / (RECORDS["points"] - 1)
 # The claim allows a factor of time squared beside the exponential exp(rate T): T^2 adds 2 ln(T) / rate to T, and
 # 2 ln(32 / 16) / ln(1e16) / rate to F
 BY_SQUARE_TIMES_RATE = 2 * np.log(2) / np.log(1e16)
@@ -217,12 +233,12 @@ def second_stage():
     at 80 % and at 90 % of the time between the first pair and the third class.
     """
     sizes, scale = [8, 4, 2, 1], 1e-32
-    start = runs.turned_start(np.random.default_rng(1), sizes, 2, scale)
+    start = runs.turned_start(np.random.default_rng(1), sizes, dimension=2, scale=scale)
     first_pair, third = theory.pair_times(sizes)[[0, 2]]
     times = np.array([0.0, *(first_pair + share * (third - first_pair) for share in (0.8, 0.9))]) * np.log(1 / scale)
     tolerances = Tolerances(rtol=1e-8, atol=1e-8 * scale)
-    f, W = toy_flow.class_flow(sizes, start[None], 2, times=times, tolerances=tolerances)
-    late_f, late_W = f[0, 1:], W[0, 1:]  # of the only member, without the start
+    f, W = toy_flow.class_flow(sizes, start[None], dimension=2, times=times, tolerances=tolerances)
+    late_f, late_W = f[0, 1:], W[0, 1:]  # the only member, without the start
     columns, predictions = late_W[:, 0], model.softmax(late_f @ late_W)[:, 2]
     return columns, predictions
 

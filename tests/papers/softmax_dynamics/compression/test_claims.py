@@ -20,9 +20,10 @@ DRAWS = 25  # of skewed sizes, and of equal ones
 
 
 def evaluation_of_falls(fall: float, *, net: float = -0.2, share: float = 1.0, otherwise: float = 0.0) -> Evaluation:
-    """Judge a grid in which a share of the skewed draws falls by `fall`, the others by `otherwise`, equal ones by 0.
+    """Judge whether the rank of most skewed draws falls while the rare classes are learned, by 0.05 or more.
 
-    While the rare classes are learned the rank of every draw changes by `net`. A fall counts from 0.05 on.
+    A share of the skewed draws falls by `fall`, the others by `otherwise`, draws of equal sizes by 0. `net` is the
+    change of every draw's rank from the beginning of that time to its end, rises and falls together.
     """
     of_skewed = np.where(np.arange(DRAWS) < share * DRAWS, fall, otherwise)
     measured = {
@@ -30,24 +31,25 @@ def evaluation_of_falls(fall: float, *, net: float = -0.2, share: float = 1.0, o
         "net@rankme_centred": np.full(2 * DRAWS, net),
         "phases@rankme_centred@0.05": np.zeros(2 * DRAWS),
     }
-    cells = [("2-2-2-2", "gaussian", 0.01), ("4-2-1-1", "gaussian", 0.01)]
+    cells = [("2-2-2-2", "gaussian", 0.01), ("4-2-1-1", "gaussian", 0.01)]  # class sizes, kind of start, scale
     settings = {"measure": "rankme_centred", "threshold": 0.05, "within": "fall_rare", "majority_share": 0.5}
     return evaluate(claims.compression, {"grid": grid_table(cells, measured, seeds=DRAWS)}, settings)
 
 
 @pytest.mark.parametrize(
-    ("share", "falling", "verdict"), [(0.0, 0, "not reproduced"), (0.5, 13, "undecided"), (1.0, 25, "reproduced")]
+    ("share", "falling_draws", "verdict"),
+    [(0.0, 0, "not reproduced"), (0.5, 13, "undecided"), (1.0, DRAWS, "reproduced")],
 )
-def test_the_rank_of_most_skewed_draws_must_fall(share, falling, verdict):
+def test_the_rank_of_most_skewed_draws_must_fall(share, falling_draws, verdict):
     found = evaluation_of_falls(0.2, share=share)
     assert found.verdict == verdict
-    assert found.judgement.headline.draws_for == falling
+    assert found.judgement.headline.draws_for == falling_draws
 
 
 def test_a_fall_below_the_threshold_counts_as_a_fact_alone():
-    found = evaluation_of_falls(0.04)
+    found = evaluation_of_falls(0.04)  # of every skewed draw
     assert found.judgement.headline.draws_for == 0
-    assert found.facts["any_part"] == 1.0
+    assert found.facts["any_part"] == 1.0  # the share that falls at all
 
 
 def test_falls_in_a_rank_that_rises_all_the_same_leave_compression_undecided():
@@ -57,7 +59,7 @@ def test_falls_in_a_rank_that_rises_all_the_same_leave_compression_undecided():
 
 
 def test_flows_that_failed_count_against_compression_and_are_shown():
-    # of 25 draws 10 failed and 15 fall
+    # of 25 draws 10 failed and 15 fall: without those that failed all would
     found = evaluation_of_falls(np.nan, share=0.4, otherwise=0.2)
     assert found.judgement.headline.draws_for == 15
     assert found.judgement.headline.draws_undecided == 10
@@ -66,14 +68,14 @@ def test_flows_that_failed_count_against_compression_and_are_shown():
 
 # -- three phases under gradient flow ----------------------------------------------------------------------------------
 
-CASE_DRAWS = 60
+CASE_DRAWS = 60  # of each pair of sizes and dimension
 
 
 class Shares(NamedTuple):
     """Shares of the draws of 3000 : 1 : 1 : 1 that show the phases, and of equal classes in two dimensions."""
 
     two: float = 0.0  # in two dimensions
-    equal: float = 0.0
+    equal: float = 0.0  # of equal classes
     three: float = 0.0  # in three dimensions
     four: float = 0.0
 
@@ -81,8 +83,9 @@ class Shares(NamedTuple):
 def one_frequent(shares: Shares, *, reading: str = "phases", lasting: float = 0.0) -> pd.DataFrame:
     """Return flows of one frequent class, of which shares show the phases; of milder sizes, 1000 : 1 : 1 : 1, all do.
 
-    They show them in one reading of the last fall, `phases` or `phases_since_rare`, and not in the other. The rank of a
-    share `lasting` of all draws ends 0.06 below its highest, of the others 0.04.
+    They show them in one reading of the last fall, and not in the other: it comes while the rare classes are learned
+    (`phases`), or then or later (`phases_since_rare`). The rank of a share `lasting` of all draws ends 0.06 below its
+    highest, of the others 0.04.
     """
     share_of = {
         ("1-1-1-1", 2): shares.equal,
@@ -104,7 +107,7 @@ def one_frequent(shares: Shares, *, reading: str = "phases", lasting: float = 0.
                 "population": "examples",
             }
             shows = {"phases": 0.0, "phases_since_rare": 0.0, reading: float(seed < round(CASE_DRAWS * share))}
-            end = 1.94 if seed < round(CASE_DRAWS * lasting) else 1.96
+            end = 2.0 - (0.06 if seed < round(CASE_DRAWS * lasting) else 0.04)
             rows += [{**draw, "quantity": name, "threshold": 0.05, "value": value} for name, value in shows.items()]
             rows += [
                 {**draw, "quantity": "peak", "threshold": 0.0, "value": 2.0},
@@ -119,9 +122,10 @@ def one_rare(*, skewed: float, equal: float) -> pd.DataFrame:
     Their last fall is late: 0.04 while the rare class is learned, and 0.07 in all. sigma_1 grows twice as fast as
     sigma_2.
     """
-    cells = [("33-33-33-1", "gaussian", 0.01), ("25-25-25-25", "gaussian", 0.01)]
-    shows = np.concatenate([np.arange(40) < round(40 * share) for share in (skewed, equal)]).astype(float)
-    sigma_2 = np.tile(np.arange(len(Moment), dtype=float), (80, 1))  # of each draw, at each moment
+    seeds = 40
+    cells = [("33-33-33-1", "gaussian", 0.01), ("25-25-25-25", "gaussian", 0.01)]  # class sizes, kind of start, scale
+    shows = np.concatenate([np.arange(seeds) < round(seeds * share) for share in (skewed, equal)]).astype(float)
+    sigma_2 = np.tile(np.arange(len(Moment), dtype=float), (len(shows), 1))  # of each draw, at each moment
     quantities = {
         "phases_since_rare@rankme_centred@0.05": shows,
         "fall_since_rare@rankme_centred@0.05": 0.07 * shows,
@@ -129,10 +133,15 @@ def one_rare(*, skewed: float, equal: float) -> pd.DataFrame:
         "sigma_1": 2 * sigma_2,
         "sigma_2": sigma_2,
     }
-    return grid_table(cells, quantities, seeds=40)
+    return grid_table(cells, quantities, seeds=seeds)
 
 
 def evaluation_of_phases(frequent: pd.DataFrame, *, within: str = "phases") -> Evaluation:
+    """Judge whether at 3000 : 1 : 1 : 1 a fifth of the draws or more show the phases, and fewer in each control.
+
+    Controls are equal classes, three dimensions and four. `within` is the reading of the last fall that counts. The
+    tables with one rare class, in two dimensions and in three, give facts alone.
+    """
     tables = {
         "one_frequent": frequent,
         "narrow": one_rare(skewed=0.5, equal=0.1),
@@ -166,22 +175,23 @@ def test_shares_at_the_largest_skew_that_is_tried_are_facts():
     facts = evaluation_of_phases(one_frequent(Shares(two=0.5, equal=0.1, three=0.2, four=0.3))).facts
     expected = {"value": 0.5, "equal": 0.1, "wide": 0.2, "widest": 0.3}
     assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
-    assert (facts["skewest"], facts["second"]) == ("3000 : 1 : 1 : 1", "1000 : 1 : 1 : 1")
+    assert facts["skewest"] == "3000 : 1 : 1 : 1"
+    assert facts["second"] == "1000 : 1 : 1 : 1"
 
 
 def test_facts_of_other_sizes_and_of_how_the_rank_falls():
     facts = evaluation_of_phases(one_frequent(Shares(two=0.5), lasting=0.1)).facts
     expected = {
-        "at_second": 1.0,
+        "at_second": 1.0,  # at 1000 : 1 : 1 : 1
         "since": 0.0,  # in the other reading none shows the phases
         "lasting": 0.1 / 0.5,  # of the draws that show them
-        # where one class is rare
+        # of the tables of `one_rare` in `evaluation_of_phases`
         "one_rare": 0.5,
         "one_rare_equal": 0.1,
         "one_rare_wide": 0.2,
         "depth": 0.07,
-        "meanwhile": 0.0,  # 0.04 is below the threshold
-        "grows": 1.0,
+        "meanwhile": 0.0,  # a fall of 0.04 is below the threshold
+        "grows": 1.0,  # sigma_1 grows faster than sigma_2
     }
     assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
 
@@ -201,6 +211,7 @@ def test_phases_count_in_the_reading_of_the_last_fall_that_is_judged(shown_in, w
 # (afterwards); their rivals the second with the third (before).
 TURNED, KEPT = 1.5, 0.1  # angles of 86 and of 6 degrees: more than 45, and less
 
+COURSES = 25  # draws of a table
 PerMoment = float | Sequence[float]  # a number for each of the five moments, or one for all
 
 
@@ -213,20 +224,21 @@ def course(
     ratio_over_examples: PerMoment = 1.0,
     second_over_examples: PerMoment = 1.0,
 ) -> pd.DataFrame:
-    """Return 25 draws with the same spectra of their class means, and the same of all examples.
+    """Return `COURSES` draws with the same spectra of their class means, and the same of all examples.
 
     Class means have the singular values `first` and `second`; up to when the rarest classes are learned their dominant
     direction turns by the angle `turned`. All examples have the second singular value `second_over_examples`; the first
     is `ratio_over_examples` times that, and the direction stays.
     """
-    moments = np.arange(1, 6)
+    moments = np.array(Moment)  # 1 to 5
     first_over_examples = np.multiply(ratio_over_examples, second_over_examples)
     columns = {
         "class_sigma_1": first,
         "class_sigma_2": second,
         "class_variance_1": np.square(first),
         "class_variance_2": np.square(second),
-        "class_direction": np.cos(np.where(moments < 4, turned, 0.0)),
+        # |cos| of the angle to the dominant direction when the rarest classes are learned
+        "class_direction": np.cos(np.where(moments < Moment.RARE_LEARNED, turned, 0.0)),
         "sigma_1": first_over_examples,
         "sigma_2": second_over_examples,
         "variance_1": np.square(first_over_examples),
@@ -243,8 +255,8 @@ def course(
             "index": index,
             "value": value,
         }
-        for quantity, seed in itertools.product(columns, range(25))
-        for index, value in zip(moments, np.broadcast_to(columns[quantity], 5), strict=True)
+        for quantity, seed in itertools.product(columns, range(COURSES))
+        for index, value in zip(moments, np.broadcast_to(columns[quantity], moments.shape), strict=True)
     ]
     return pd.DataFrame(rows)
 
@@ -258,21 +270,32 @@ def exchanged(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def evaluation_over_classes(table: pd.DataFrame) -> Evaluation:
+    """Judge whether over class means the first singular value grows, more than the second, along a turned direction.
+
+    It must while rare classes are learned and afterwards, in most draws. The direction must have turned by more than 45
+    degrees.
+    """
     return evaluate(claims.dominant_direction_over_classes, {"grid": table}, {"majority_share": 0.5})
 
 
 def evaluation_of_reuse(table: pd.DataFrame, spectrum: str = "singular values") -> Evaluation:
-    """Judge whether the dominant direction of all examples is used again, on spectra given of class means."""
+    """Judge whether over all examples the first of the spectrum grows, more than the second, along the same direction.
+
+    It must while rare classes are learned and afterwards, in most draws. The spectra are given as those of class means.
+    """
     settings = {"majority_share": 0.5, "spectrum": spectrum}
     return evaluate(claims.dominant_direction_reused, {"grid": exchanged(table)}, settings)
+
+
+# first singular values that grow while rare classes are learned and afterwards; the second are 1 at each moment
+GROWS_IN_BOTH = [1.0, 1.3, 1.2, 2.0, 3.0]
 
 
 @pytest.mark.parametrize(
     ("table", "verdict"),
     [
-        # the first grows while rare classes are learned and afterwards, the second never
-        (course([1.0, 1.3, 1.2, 2.0, 3.0]), "reproduced"),
-        (course([1.0, 1.3, 1.2, 2.0, 3.0], turned=TURNED), "not reproduced"),
+        (course(GROWS_IN_BOTH), "reproduced"),
+        (course(GROWS_IN_BOTH, turned=TURNED), "not reproduced"),
         # the first grows by 1.6 and by 2, the second by 1.5 and by 1.5
         (course([1.0, 4.0, 4.0, 5.6, 7.6], [0.1, 0.2, 1.0, 2.5, 4.0]), "reproduced"),
         # the first shrinks
@@ -283,14 +306,15 @@ def test_the_dominant_direction_is_reused_if_it_stays_and_outgrows_the_other(tab
     assert evaluation_of_reuse(table).verdict == verdict
 
 
-# singular values by 1, 1 and 1 from the second moment on, and by 1.3, 1.2 and 1.2; eigenvalues, their squares, by 9, 11
-# and 13, and by 3, 5.8 and 8.6
+# From the second moment on the first singular value grows by 1, 1 and 1, the second by 1.3, 1.2 and 1.2. Eigenvalues,
+# their squares, grow by 9, 11 and 13, and by 3, 5.8 and 8.6.
 SECOND_GROWS_MORE_UNLESS_SQUARED = course([2.0, 4.0, 5.0, 6.0, 7.0], [0.0, 0.5, 1.8, 3.0, 4.2])
 
 
 def test_reuse_depends_on_whether_singular_values_or_eigenvalues_are_meant():
     assert evaluation_of_reuse(SECOND_GROWS_MORE_UNLESS_SQUARED, "singular values").verdict == "not reproduced"
     facts = evaluation_of_reuse(SECOND_GROWS_MORE_UNLESS_SQUARED, "eigenvalues").facts
+    # shares of draws in which the first grows more than the second, of singular values and of eigenvalues
     assert (facts["singular"], facts["eigenvalues"]) == (0.0, 1.0)
 
 
@@ -303,9 +327,14 @@ def test_eigenvalues_that_grow_more_before_as_well_leave_reuse_undecided():
 
 
 def test_eigenvalues_that_grow_more_only_in_the_third_phase_reproduce_reuse():
-    # before, the first does not grow and the second does; then as above, but for the first by 2
+    # from the second moment on the first eigenvalue grows by 0, 20 and 13, the second by 6, 2.8 and 8.6
     table = course([2.0, 4.0, 4.0, 6.0, 7.0], [0.0, 0.5, 2.5, 3.0, 4.2])
     assert evaluation_of_reuse(table, "eigenvalues").verdict == "reproduced"
+
+
+# as `GROWS_IN_BOTH`, but for one of the two times
+SHRINKS_WHILE_RARE = [1.0, 1.3, 1.2, 1.1, 3.0]
+SHRINKS_AFTERWARDS = [1.0, 1.3, 1.2, 2.0, 1.5]
 
 
 @pytest.mark.parametrize(
@@ -315,32 +344,33 @@ def test_eigenvalues_that_grow_more_only_in_the_third_phase_reproduce_reuse():
 def test_what_a_sentence_says_together_must_be_true_of_the_same_draws(judge, turned, turned_otherwise):
     """Each of three parts is true of two thirds of the draws, and all of them of none."""
     groups = [
-        course([1.0, 1.3, 1.2, 1.1, 3.0], turned=turned),  # shrinks while rare classes are learned
-        course([1.0, 1.3, 1.2, 2.0, 1.5], turned=turned),  # shrinks afterwards
-        course([1.0, 1.3, 1.2, 2.0, 3.0], turned=turned_otherwise),
+        course(SHRINKS_WHILE_RARE, turned=turned),
+        course(SHRINKS_AFTERWARDS, turned=turned),
+        course(GROWS_IN_BOTH, turned=turned_otherwise),
     ]
-    table = pd.concat([group.assign(seed=group["seed"] + 25 * place) for place, group in enumerate(groups)])
+    # the draws of each group have seeds of their own
+    table = pd.concat([group.assign(seed=group["seed"] + COURSES * place) for place, group in enumerate(groups)])
     found = judge(table)
     assert found.verdict == "not reproduced"
     assert found.judgement.headline.value == 0.0
 
 
 @pytest.mark.parametrize(
-    ("learned", "end", "verdict"),
+    ("when_learned", "at_end", "verdict"),  # the first singular value when rare classes are learned, and at the end
     [
-        (5.1, 5.2, "reproduced"),
-        (5.0, 5.0, "not reproduced"),  # it stays
-        (4.9, 4.8, "not reproduced"),  # it shrinks by less than the other
+        pytest.param(5.1, 5.2, "reproduced", id="it grows"),
+        pytest.param(5.0, 5.0, "not reproduced", id="it stays"),
+        pytest.param(4.9, 4.8, "not reproduced", id="it shrinks by less than the second"),
     ],
 )
-def test_the_first_singular_value_must_grow_and_not_only_shrink_by_less(learned, end, verdict):
-    table = course([5.0, 5.0, 5.0, learned, end], [1.0, 1.0, 1.0, 0.5, 0.2], turned=TURNED)
+def test_the_first_singular_value_must_grow_and_not_only_shrink_by_less(when_learned, at_end, verdict):
+    table = course([5.0, 5.0, 5.0, when_learned, at_end], [1.0, 1.0, 1.0, 0.5, 0.2], turned=TURNED)
     assert evaluation_over_classes(table).verdict == verdict
 
 
-def test_a_direction_turns_if_it_does_from_when_the_first_class_is_learned():
-    table = course([1.0, 1.3, 1.2, 2.0, 3.0], turned=KEPT)
-    # a cosine of 0.1 to the direction when the rarest are learned: an angle of 84 degrees
+def test_a_direction_that_turns_between_the_first_class_and_the_rarest_is_another_one():
+    table = course(GROWS_IN_BOTH, turned=KEPT)
+    # 0.1 is the cosine of 84 degrees, to the direction when the rarest are learned
     at_first_learned = (table["quantity"] == "class_direction") & (table["index"] == Moment.FIRST_LEARNED)
     table.loc[at_first_learned, "value"] = 0.1
     assert evaluation_over_classes(table).verdict == "reproduced"
@@ -349,27 +379,35 @@ def test_a_direction_turns_if_it_does_from_when_the_first_class_is_learned():
 @pytest.mark.parametrize(
     ("first", "turned", "verdict"),
     [
-        ([1.0, 1.3, 1.2, 2.0, 3.0], TURNED, "reproduced"),
-        ([1.0, 1.3, 1.2, 2.0, 3.0], KEPT, "not reproduced"),  # the direction that the frequent classes took
-        ([1.0, 1.3, 1.2, 1.1, 3.0], TURNED, "not reproduced"),  # it shrinks while rare classes are learned
-        ([1.0, 1.3, 1.2, 2.0, 1.5], TURNED, "not reproduced"),  # it shrinks afterwards
+        pytest.param(GROWS_IN_BOTH, TURNED, "reproduced", id="grows in both times"),
+        pytest.param(GROWS_IN_BOTH, KEPT, "not reproduced", id="along the frequent classes' direction"),
+        pytest.param(SHRINKS_WHILE_RARE, TURNED, "not reproduced", id="shrinks while rare classes are learned"),
+        pytest.param(SHRINKS_AFTERWARDS, TURNED, "not reproduced", id="shrinks afterwards"),
     ],
 )
 def test_over_classes_the_first_singular_value_must_outgrow_the_second_along_another_direction(first, turned, verdict):
     assert evaluation_over_classes(course(first, turned=turned)).verdict == verdict
 
 
-@pytest.mark.parametrize(("turned", "share"), [(TURNED, 0.0), (KEPT, 1.0)])
+@pytest.mark.parametrize(
+    ("turned", "share"), [pytest.param(TURNED, 0.0, id="turned"), pytest.param(KEPT, 1.0, id="kept")]
+)
 def test_the_share_of_draws_whose_direction_over_classes_stays_is_a_fact(turned, share):
-    facts = evaluation_over_classes(course([1.0, 1.3, 1.2, 2.0, 3.0], turned=turned)).facts
+    facts = evaluation_over_classes(course(GROWS_IN_BOTH, turned=turned)).facts
     assert facts["since_first"] == share
 
 
-FALLS, RISES = [1.0, 9.0, 8.0, 7.0, 6.0], [9.0, 1.0, 2.0, 3.0, 4.0]  # from the second moment on; before, the contrary
+# ratios of the first singular value to the second, from the second moment on; before, the contrary
+FALLS = [1.0, 9.0, 8.0, 7.0, 6.0]
+RISES = [9.0, 1.0, 2.0, 3.0, 4.0]
 
 
 def evaluation_of_ratios(over_classes: Sequence[float], over_examples: Sequence[float]) -> Evaluation:
-    # the second singular value grows, so that the difference over examples grows where the ratio falls
+    """Judge whether the ratio falls over examples and rises over classes, while rare classes are learned and after.
+
+    Over classes the second singular value is 1, so that the first is the ratio.
+    """
+    # over examples the second singular value grows, so that the difference over examples grows where the ratio falls
     second = [1.0, 1.0, 1.0, 3.0, 9.0]
     table = course(over_classes, ratio_over_examples=over_examples, second_over_examples=second)
     return evaluate(claims.ratio_by_population, {"grid": table}, {"majority_share": 0.5})
@@ -396,22 +434,25 @@ def test_the_difference_of_the_singular_values_is_a_rival_of_their_ratio_that_is
 
 # -- under AdamW -------------------------------------------------------------------------------------------------------
 
+DECAY_DRAWS = 60  # of each case and decay
+CHOOSING = DECAY_DRAWS // 2  # the first of them choose the decay, the others are judged
+
 
 def decays(
     treated: float, *, equal: float = 0.0, wide: float = 0.0, without_decay: float = 0.0, classes: float = 0.0
 ) -> pd.DataFrame:
-    """Return trainings at the decays 0, 0.3 and 0.6, 60 draws of each case, whose ranks fall by 0.1 in shares of them.
+    """Return trainings at the decays 0, 0.3 and 0.6 whose ranks fall by 0.1 in shares of the draws of each case.
 
     - Without decay the share is `without_decay` in every case.
-    - With skew in two dimensions it is `treated` at the decay 0.6. At 0.3 it is half of that among the first 30 draws,
-      which choose the decay, and nothing among the others.
+    - With skew in two dimensions it is `treated` at the decay 0.6. At 0.3 it is half of that among the draws that
+      choose the decay, and nothing among the others.
     - With equal classes it is `equal`, with skew in three dimensions `wide`.
     - Over classes it is `classes` with decay and skew in two dimensions.
 
     All other ranks fall by 0.04, below the threshold. The net change is a rise of 0.3, and half of the draws learn.
     """
     rows = []
-    for skewed, dimension, decay, seed in itertools.product((True, False), (2, 3), (0.0, 0.3, 0.6), range(60)):
+    for skewed, dimension, decay, seed in itertools.product((True, False), (2, 3), (0.0, 0.3, 0.6), range(DECAY_DRAWS)):
         has_both = skewed and dimension == 2
         if decay == 0.0:
             share = without_decay
@@ -422,7 +463,7 @@ def decays(
         elif decay == 0.6:
             share = treated
         else:
-            share = 0.5 * treated if seed < 30 else 0.0
+            share = 0.5 * treated if seed < CHOOSING else 0.0
         share_over_classes = classes if has_both and decay > 0 else 0.0
         for measure, share_of_measure in (("rankme_centred", share), ("class_rankme_centred", share_over_classes)):
             draw = {
@@ -445,6 +486,10 @@ def decays(
 
 
 def evaluation_of_adamw(table: pd.DataFrame) -> Evaluation:
+    """Judge whether at some decay the rank over examples falls, by 0.05 or more, while the rarest class is learned.
+
+    It must in most draws with skew and a bottleneck, and not in most without one of these or without decay.
+    """
     settings = {"measure": "rankme_centred", "threshold": 0.05, "majority_share": 0.5}
     return evaluate(claims.adamw_compresses, {"decays": table}, settings)
 
@@ -465,21 +510,24 @@ def test_under_adamw_the_rank_must_fall_in_most_draws_with_skew_a_bottleneck_and
 
 def test_under_adamw_the_second_half_of_the_draws_is_judged_and_gives_the_facts():
     found = evaluation_of_adamw(decays(0.9))
-    assert found.judgement.headline.draws == 30
+    assert found.judgement.headline.draws == DECAY_DRAWS - CHOOSING
     expected = {"depth": 0.1, "net": 0.3, "learned": 0.5}
     assert {fact: found.facts[fact] for fact in expected} == pytest.approx(expected)
 
 
 def test_a_decay_is_judged_on_draws_that_did_not_choose_it():
     table = decays(0.9)
-    chosen_on = (table["amount"] == 0.3) & (table["seed"] < 30) & table["skewed"] & (table["dimension"] == 2)
-    # all draws that choose fall at the decay 0.3, and none of those that judge
-    table.loc[chosen_on & (table["quantity"] == "fall_rare"), "value"] = 0.1
+    has_both = table["skewed"] & (table["dimension"] == 2)
+    is_fall = table["quantity"] == "fall_rare"
+    # all draws that choose fall at the decay 0.3, and none of those that are judged
+    table.loc[has_both & is_fall & (table["amount"] == 0.3) & (table["seed"] < CHOOSING), "value"] = 0.1
     found = evaluation_of_adamw(table)
     assert found.verdict == "not reproduced"
     assert found.facts["decay"] == 0.3
-    assert found.facts["most"] == 0.9  # at the other decay
+    assert found.facts["most"] == 0.9  # at the decay 0.6
 
 
-def test_falls_over_classes_as_well_do_not_tell_the_populations_apart():
-    assert evaluation_of_adamw(decays(0.9, classes=0.9)).verdict not in ("reproduced", "corrected")
+def test_falls_over_classes_as_well_leave_those_over_examples_undecided():
+    found = evaluation_of_adamw(decays(0.9, classes=0.9))
+    assert found.verdict == "undecided"
+    assert found.rivals["the rank over the means of classes"] == "reproduced"
