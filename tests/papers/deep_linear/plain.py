@@ -52,9 +52,9 @@ def descend(layers: Sequence[np.ndarray], loss: Callable, rate: float, steps: in
 def descend_until(
     layers: Sequence[np.ndarray], loss: Callable, rate: float, stop: float, max_steps: int
 ) -> tuple[list[np.ndarray], list[float]]:
-    """Return the layers at the first step with a loss of at most `stop`, and the loss at every step up to it.
+    """Return the layers after the first step with a loss of at most `stop`, and the losses before and after each step.
 
-    A loss of 1e9 ends it as well.
+    `max_steps` steps or a loss of 1e9 end it as well.
     """
     losses = [float(loss(torch.tensor(multiply(layers))))]
     while stop < losses[-1] < 1e9 and len(losses) <= max_steps:

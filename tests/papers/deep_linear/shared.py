@@ -9,24 +9,30 @@ from tests.support import claim_tables, named_after_its_call, trajectory_of, ver
 def trajectory_and_table(
     run: Callable, measure: Callable, settings: dict, *data: Any, **options: Any
 ) -> tuple[Any, Any]:
-    """Return the trajectory of a run with its settings, and its metrics; `options` are those of `measure`."""
+    """Return the trajectory of a run with its settings, and its metrics; `options` are those of `measure`.
+
+    Settings that the run does not name itself, as `rtol`, are given to it as those of its integration.
+    """
     trajectory = trajectory_of(run, *data, **settings)
     trajectory.settings = settings
     return trajectory, measure(trajectory, **options)
 
 
 def verdict_on(claim: str, alter: Callable[[dict], dict] | None = None, **settings: Any) -> str:
-    """Return the verdict of a claim on its tables at smoke scale, altered or as they are."""
+    """Return the verdict of a claim on its tables at smoke scale, altered or as they are; `settings` are the claim's.
+
+    Settings that are not given are those of the configuration.
+    """
     tables = claim_tables("deep_linear", claim)
     return verdict("deep_linear", claim, alter(tables) if alter else tables, **settings)
 
 
 @named_after_its_call
 def put(quantity: str, value: Any, /, *, add: bool = False, role: str | None = None, **where: Any) -> Callable:
-    """Return an alteration of tables by role: set a quantity's values (or add to them) where columns match.
+    """Return an alteration of tables by role, which sets a quantity's values (or adds to them) where columns match.
 
-    A value may be a function of the rows that match, a column's condition a value or a predicate of it; `role`
-    restricts the alteration to one table.
+    It changes the tables in place, in every role or in the one of `role`, and returns them. `where` has a condition for
+    each of some columns: a value, or a predicate of the column. `value` may be a function of the rows that match.
     """
 
     def alter(tables: dict) -> dict:

@@ -27,7 +27,8 @@ def problem():
     """Three matrices `truth` of rank 2 with entries observed by `mask`, shape (3, 10, 10), which differ in number."""
     data = low_rank(size=10, rank=2, observed=60, draws=3, seed=1)
     mask = data["mask"].copy()
-    mask[1].flat[np.flatnonzero(mask[1])[0]] = False
+    first_observed = np.flatnonzero(mask[1])[0]
+    mask[1].flat[first_observed] = False
     assert mask.sum(axis=(1, 2)).tolist() == [60, 59, 60]
     return {"truth": data["truth"], "mask": mask}
 
@@ -38,8 +39,11 @@ def start():
     return np.random.default_rng(2).standard_normal((4, 3, 10, 10)) * 0.3
 
 
-def stacked_descent(problem, start, depth, rates, **options):
-    """Return where three members end that descend side by side, each at its own learning rate."""
+def stacked_descent(problem, start, *, depth, rates, **options):
+    """Return where three members end that descend side by side, each at its own learning rate.
+
+    It has `steps` and `loss`, by member, and `end_to_end`, shape (members, 10, 10).
+    """
     return descend(list(start[:depth]), problem["truth"], problem["mask"], np.array(rates), **options)
 
 
@@ -64,8 +68,9 @@ def plain_group_rmsprop(layers, loss, rate, steps):
 @pytest.mark.parametrize("depth", [1, 2, 4])
 def test_stacked_descent_is_plain_descent_of_each_member(problem, start, depth, optimiser, plain_descent, rates):
     n_steps = 25
-    # three members are two blocks
-    ended = stacked_descent(problem, start, depth, rates, stop=0.0, max_steps=n_steps, optimiser=optimiser, block=2)
+    options = {"stop": 0.0, "max_steps": n_steps, "optimiser": optimiser}  # no loss is zero: all steps are taken
+    # `block` is how many members descend at once: three are a block of two and one of one
+    ended = stacked_descent(problem, start, depth=depth, rates=rates, block=2, **options)
     np.testing.assert_array_equal(ended.steps, n_steps, err_msg="steps of the members")
     for member, rate in enumerate(rates):
         loss = plain.loss_on_observed(problem["truth"][member], problem["mask"][member])
@@ -76,14 +81,15 @@ def test_stacked_descent_is_plain_descent_of_each_member(problem, start, depth, 
 
 
 def test_single_precision_ends_where_double_precision_does_up_to_its_rounding(problem, start):
+    stop = 1e-6
     double, single = (
-        stacked_descent(problem, start, 3, [1.0] * 3, stop=1e-6, max_steps=3000, precision=precision)
+        stacked_descent(problem, start, depth=3, rates=[1.0] * 3, stop=stop, max_steps=3000, precision=precision)
         for precision in ("double", "single")
     )
     assert single.end_to_end.dtype == np.float32
     # one of the last steps lowers a loss by about a hundredth of it; rounding changes it by 1e-5 of it
     np.testing.assert_array_equal(single.steps, double.steps)
-    assert np.all(double.loss <= 1e-6), "every member has arrived"
+    assert np.all(double.loss <= stop), "every member has arrived"
     # entries are up to 3; rounding of 1e-7 of them adds up to 2e-6 over some 600 steps
     np.testing.assert_allclose(single.end_to_end, double.end_to_end, rtol=0, atol=1e-5)
 
@@ -92,8 +98,9 @@ def test_single_precision_ends_where_double_precision_does_up_to_its_rounding(pr
     ("optimiser", "rates"), [("gradient_descent", [1.0, 0.5, 0.25]), ("group_rmsprop", [0.01, 0.005, 0.0025])]
 )
 def test_torch_tensors_as_on_a_gpu_give_the_numbers_of_numpy(problem, start, optimiser, rates):
+    options = {"depth": 3, "rates": rates, "stop": 1e-2, "max_steps": 300, "optimiser": optimiser}
     by_numpy, by_torch = (
-        stacked_descent(problem, start, 3, rates, stop=1e-2, max_steps=300, optimiser=optimiser, device=device)
+        stacked_descent(problem, start, device=device, **options)
         for device in ("cpu", "cpu:0")  # "cpu:0" is the code path of a GPU, with tensors in main memory
     )
     np.testing.assert_array_equal(by_numpy.steps, by_torch.steps)
@@ -103,7 +110,8 @@ def test_torch_tensors_as_on_a_gpu_give_the_numbers_of_numpy(problem, start, opt
 
 def test_a_diverging_member_does_not_spoil_its_siblings(problem, start):
     stop, max_steps, too_large = 1e-3, 3000, 1e3
-    ended = stacked_descent(problem, start, 3, [too_large, 1.0, 1.0], stop=stop, max_steps=max_steps)
+    rates = [too_large, 1.0, 1.0]
+    ended = stacked_descent(problem, start, depth=3, rates=rates, stop=stop, max_steps=max_steps)
     loss = plain.loss_on_observed(problem["truth"][0], problem["mask"][0])
     _, losses = plain.descend_until(list(start[:3, 0]), loss, too_large, stop, max_steps)
     # a member is given up at the first loss that is a million times its first one
@@ -115,25 +123,36 @@ def test_a_diverging_member_does_not_spoil_its_siblings(problem, start):
 
 
 def test_a_network_beyond_the_bound_stays_where_it_is_and_does_not_overflow():
-    # the product 30^3 is beyond the bound from the start; 50 steps of rate 1 would overflow
-    layers = [np.full((1, 1, 1), 30.0)] * 3
-    (after_50_steps,) = deep_descent.descend(layers, lambda W: W, 1.0, np.array([50]), bound=1e3)
+    layers = [np.full((1, 1, 1), 30.0)] * 3  # one member, whose product 30^3 is beyond the bound from the start
+
+    def gradient_at(W):
+        """Return the gradient of half the squared norm, along which 50 steps of rate 1 would overflow."""
+        return W
+
+    (after_50_steps,) = deep_descent.descend(
+        layers, gradient_at, learning_rate=1.0, recorded_steps=np.array([50]), bound=1e3
+    )
     np.testing.assert_array_equal(after_50_steps, layers)
 
 
 # -- compiled steps -------------------------------------------------------------------------------
 
-# descent of a linear model at the rate 0.1, until the loss exceeds the least one by 1e-5
+# descent of a linear model at one rate, until the loss exceeds the least one by 1e-5
+RATE_OF_LINEAR_MODEL = 0.1
 fewest_steps_to_convergence = partial(
-    convergence_time.fewest_steps, [np.array([[0.4, 0.1, 0.2]])], np.array([0.6, 0.8, 0.0]), [0.1], tolerance=1e-5
+    convergence_time.fewest_steps,
+    layers=[np.array([[0.4, 0.1, 0.2]])],
+    target=np.array([0.6, 0.8, 0.0]),
+    rates=[RATE_OF_LINEAR_MODEL],
+    tolerance=1e-5,
 )
 # descent of a linear model on the samples (1, 0) and (0, 1), with labels one, until the loss has fallen from one to a
 # half
 steps_on_two_samples = partial(
-    steps_at_limit, np.array([0.05, -0.05]), stiffness=1.0, exponent=2.0, depth=1, target=0.5, slack=1.5
+    steps_at_limit, start=np.array([0.05, -0.05]), stiffness=1.0, exponent=2.0, depth=1, target=0.5, slack=1.5
 )
 
-at_once = pytest.mark.parametrize("at_once", [3, 100_000])  # steps that one call of compiled code takes
+at_once = pytest.mark.parametrize("at_once", [3, 100_000])  # the most steps that one call of compiled code takes
 
 
 @at_once
@@ -141,8 +160,9 @@ def test_the_search_of_the_fewest_steps_may_take_its_cap_of_steps_and_no_more(mo
     monkeypatch.setattr(convergence_time, "AT_ONCE", at_once)
     needed, _ = fewest_steps_to_convergence(cap=2000)
     assert needed > 3, "with three steps a call it takes several calls"
-    assert fewest_steps_to_convergence(cap=needed) == (needed, 0.1)
-    assert fewest_steps_to_convergence(cap=needed - 1)[0] == -1
+    assert fewest_steps_to_convergence(cap=needed) == (needed, RATE_OF_LINEAR_MODEL)
+    steps_if_one_is_missing, _ = fewest_steps_to_convergence(cap=needed - 1)
+    assert steps_if_one_is_missing == -1
 
 
 @at_once
@@ -150,8 +170,8 @@ def test_the_search_of_the_largest_stable_rate_may_take_its_cap_and_no_more(monk
     monkeypatch.setattr(acceleration_steps, "AT_ONCE", at_once)
 
     def fewest(cap):
-        _, _, steps = steps_on_two_samples(np.array([1e-3]), below=0, cap=cap)
-        return steps
+        _, _, fewest_steps = steps_on_two_samples(rates=np.array([1e-3]), below=0, cap=cap)
+        return fewest_steps
 
     needed = fewest(5000)
     assert needed > 3, "with three steps a call it takes several calls"
@@ -167,14 +187,14 @@ def test_steps_to_convergence_are_minus_one_where_no_rate_arrives():
 
 
 def test_steps_at_the_largest_stable_rate_are_minus_one_without_any_rate():
-    steps, rate, fewest = steps_on_two_samples(np.array([]), below=3, cap=5000)
+    steps, rate, fewest = steps_on_two_samples(rates=np.array([]), below=3, cap=5000)
     assert (steps, rate, fewest) == (-1, 0.0, -1)
 
 
 def test_a_grid_whose_largest_rate_is_stable_has_no_largest_stable_rate():
     """The limit of stability is then above the grid; its rates arrive all the same, the largest with fewest steps."""
     largest = 1e-2
-    steps, rate, fewest = steps_on_two_samples(np.geomspace(1e-3, largest, 8), below=3, cap=5000)
+    steps, rate, fewest = steps_on_two_samples(rates=np.geomspace(1e-3, largest, 8), below=3, cap=5000)
     assert (steps, rate) == (-1, 0.0)
     # a step multiplies either residual, 0.95 and 1.05 at first, by one less the rate
     first_loss = (0.95**2 + 1.05**2) / 2

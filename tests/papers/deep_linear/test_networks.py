@@ -23,15 +23,18 @@ def test_balanced_layers_are_balanced_and_have_the_product_asked_for(depth, outp
 
 
 LAYERS = [np.diag([1.0, 2.0]), np.eye(2), 3.0 * np.eye(2)]
-ROUNDING = 1e-12  # some thousand times 2e-16, of entries of order one to ten
 
 
 @pytest.mark.parametrize(
-    "layers", [pytest.param(LAYERS, id="first layer first"), pytest.param(LAYERS[::-1], id="last layer first")]
+    "layers",
+    [
+        pytest.param(LAYERS, id="the last two differ most"),
+        pytest.param(LAYERS[::-1], id="the first two differ most"),
+    ],
 )
 def test_imbalance_is_the_largest_difference_of_neighbouring_grams(layers):
-    # the Gram matrices are diag(1, 4), I and 9 I: neighbours differ by the norms 3 and 8 sqrt(2)
-    assert networks.imbalance(layers) == pytest.approx(8 * np.sqrt(2))
+    # Gram matrices of LAYERS are diag(1, 4), I and 9 I: neighbours differ by diag(0, 3) and 8 I, of norms 3 and 11.3
+    assert networks.imbalance(layers) == pytest.approx(np.linalg.norm(8 * np.eye(2)))
 
 
 @pytest.mark.parametrize(
@@ -43,10 +46,11 @@ def test_imbalance_is_the_largest_difference_of_neighbouring_grams(layers):
     ],
 )
 def test_widths_that_do_not_fit_the_matrix_are_refused(widths):
-    with pytest.raises(ValueError, match="do not fit"):
+    with pytest.raises(ValueError, match=r"do not fit a matrix of shape \(3, 3\)"):
         networks.balanced_layers(np.eye(3), widths)
 
 
+ROUNDING = 1e-12  # some thousand times 2e-16, of entries of order one to ten
 every_network = pytest.mark.parametrize(
     ("shape", "depth"), [(shape, depth) for shape in ((3, 3), (2, 4), (1, 3)) for depth in (1, 2, 3, 4)]
 )
@@ -68,7 +72,8 @@ def test_factors_of_the_preconditioner_are_its_eigenvalues_by_torch(shape, depth
     J = plain.jacobian(plain.balanced_layers(W, depth))
     singular_values = np.linalg.svd(W, compute_uv=False)
     factors = networks.preconditioner_factors(singular_values, shape, depth)
-    np.testing.assert_allclose(np.sort(factors, axis=None), np.linalg.eigvalsh(J @ J.T), rtol=0, atol=ROUNDING)
+    ascending = np.sort(factors, axis=None)  # all entries as one vector, as eigenvalues are
+    np.testing.assert_allclose(ascending, np.linalg.eigvalsh(J @ J.T), rtol=0, atol=ROUNDING)
 
 
 @every_network

@@ -13,13 +13,16 @@ from tests.papers.deep_linear import plain
 from tests.papers.deep_linear.shared import trajectory_and_table
 from tests.support import evaluation
 
+SIZE = 6  # rows, and columns
 SETTINGS = {"depth": 2, "scale": 0.05, "learning_rate": 0.7, "iterations": 12, "points": 4, "draws": 2, "top": 3}
-STEPS = [0, 4, 8, 12]
+STEPS = [0, 4, 8, 12]  # recorded: `points` of them, evenly spaced up to `iterations`
+TOP = SETTINGS["top"]  # singular values that are measured
 
 
 @pytest.fixture(scope="module")
 def data():
-    return low_rank(size=6, rank=2, observed=20, draws=3, seed=8)  # of three draws the run follows two
+    """Three draws, of which the run follows two: `truth` and `mask`, shape (3, SIZE, SIZE)."""
+    return low_rank(size=SIZE, rank=2, observed=20, draws=3, seed=8)
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +37,12 @@ def plain_loss(data, draw):
 
 def plain_descent(data, draw, step):
     """Return the end-to-end matrix after so many steps from scaled identity layers, by torch."""
-    start = [SETTINGS["scale"] ** (1 / 2) * np.eye(6)] * 2
+    start = [SETTINGS["scale"] ** (1 / 2) * np.eye(SIZE)] * 2
     return plain.multiply(plain.descend(start, plain_loss(data, draw), SETTINGS["learning_rate"], step))
 
 
 def measured(table, quantity, draw, step, **where):
+    """Return one number: a quantity of a draw after so many steps."""
     return by_draw(table, quantity, draw="draw", **where)[draw, STEPS.index(step)]
 
 
@@ -59,8 +63,8 @@ def test_losses_and_spectra_are_those_of_plain_descent(data, paths, draw, step):
         "effective_rank": np.exp(scipy.stats.entropy(values)),
     }
     assert {name: measured(table, name, draw, step) for name in expected} == pytest.approx(expected)
-    sigma = [measured(table, "sigma", draw, step, index=index) for index in (1, 2, 3)]
-    np.testing.assert_allclose(sigma, values[:3])
+    sigma = [measured(table, "sigma", draw, step, index=index) for index in range(1, TOP + 1)]
+    np.testing.assert_allclose(sigma, values[:TOP])
 
 
 # not at the start, where all singular values are equal, and every basis is one of singular vectors
@@ -71,17 +75,17 @@ def test_the_gradient_is_measured_in_the_basis_of_leading_singular_vectors(data,
     W = plain_descent(data, draw, step)
     U, _, Vt = np.linalg.svd(W)
     (gradient,) = plain.gradients([W], plain_loss(data, draw))
-    leading = np.abs(U.T @ gradient @ Vt.T)[:3, :3]  # of the three singular vectors that `top` asks for
-    is_diagonal = np.eye(3, dtype=bool)
+    leading = np.abs(U.T @ gradient @ Vt.T)[:TOP, :TOP]
+    is_diagonal = np.eye(TOP, dtype=bool)
     assert measured(table, "diagonal", draw, step) == pytest.approx(np.mean(leading[is_diagonal]), rel=1e-6)
     assert measured(table, "off_diagonal", draw, step) == pytest.approx(np.mean(leading[~is_diagonal]), rel=1e-6)
 
 
 def test_the_rank_of_each_matrix_to_complete_is_in_a_row_of_time_zero(data):
-    of_rank_1_4_and_6 = np.stack([np.diag(np.arange(6) < rank).astype(float) for rank in (1, 4, 6)])
+    of_rank_1_4_and_6 = np.stack([np.diag(np.arange(SIZE) < rank).astype(float) for rank in (1, 4, 6)])
     run, measure = runs.singular_value_paths, metrics.singular_value_paths
     _, table = trajectory_and_table(run, measure, SETTINGS, data | {"truth": of_rank_1_4_and_6})
-    ranks = select(table, "rank")
+    ranks = select(table, "rank")  # of the two draws that the run follows
     assert ranks["draw"].tolist() == [0, 1]
     assert ranks["value"].tolist() == [1, 4]
     assert ranks["time"].tolist() == [0, 0]
@@ -89,9 +93,11 @@ def test_the_rank_of_each_matrix_to_complete_is_in_a_row_of_time_zero(data):
 
 # -- the judge, on rises whose times are known ----------------------------------------------------
 
-# shares of its last value at which a singular value has risen, and between which and one minus which it rises
-RISEN, BEGUN = 0.5, 0.1
-WIDTH = 0.4  # of a logistic rise
+# The claim: with every layer the rises of the first and the second singular value are further apart, relative to the
+# time that a rise takes, and at the end the second exceeds the third by a larger factor.
+RISEN = 0.5  # share of its last value at which a singular value has risen
+BEGUN = 0.1  # a rise is from this share of the last value to one minus this share
+WIDTH = 0.4  # of a logistic rise: the time in which the logit of the share grows by one
 
 
 def logistic_rises(depth, apart, gap, between_records):
