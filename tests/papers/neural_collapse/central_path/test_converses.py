@@ -89,13 +89,13 @@ def nc1_trace(H):
 
 
 def index_cases(values, name):
-    """Return a case of a test for each index of a sequence, named by the value there."""
+    """Return a case of a test for each index of a sequence, counted from 0 and named by the value there."""
     return [pytest.param(index, id=f"{name}={value:g}") for index, value in enumerate(values)]
 
 
 # -- deviations mapped around the same class means -------------------------------------------------
 
-# a thousandth, a tenth, 1, 10 and a thousand times the deviations of X
+# a scatter is a factor of the deviations of X: of the 25, a thousandth, a tenth, 1, 10 and a thousand
 some_scatters = pytest.mark.parametrize(
     "index", [index_cases(converses.SCATTERS, "scatter")[index] for index in (0, 8, 12, 16, 24)]
 )

@@ -16,11 +16,12 @@ SIZE = (CLASSES, 7, FEATURES)  # seven examples of each class
 
 
 def random_classifier():
+    """Return an extended classifier, shape (C, P + 1)."""
     return np.random.default_rng(0).standard_normal((CLASSES, FEATURES + 1))
 
 
 def best_classifier(H, decay=0.0):
-    """Return the classifier of least regularised loss."""
+    """Return the extended classifier of least regularised loss, shape (C, P + 1)."""
     return np.column_stack(oracles.least_squares(H, CLASSES, decay))
 
 
@@ -90,7 +91,7 @@ def test_the_gap_of_proposition_1_shows_a_classifier_that_is_twice_as_large(monk
     assert gaps["classifier_gap"] == pytest.approx(1.0)
 
 
-def test_gaps_of_equation_6():
+def test_gaps_of_equation_6_are_those_of_a_solved_classifier():
     """W = M^T Sigma_T^{-1} / C and b = 1/C - W mu_G, M centred; altered: with Sigma_W, and with b = 1/C."""
     H = oracles.features(*SIZE, seed=1)
     best = best_classifier(H)
@@ -134,7 +135,8 @@ def test_a_classifier_that_does_not_follow_the_map_changes_predictions_and_loss(
 
 # -- simplex frames (Lemma 7) ----------------------------------------------------------------------
 
-# M^T M is a multiple of I - 1 1^T / C if and only if M's singular values are equal and M 1 = 0
+# A matrix M with C columns is a simplex frame if M^T M is a multiple of I - 1 1^T / C. It is so if and only if M has
+# C - 1 equal singular values and M 1 = 0. `simplex_frames` measures a frame, and matrices with one of these properties
 
 
 def random_directions(H):
@@ -164,7 +166,7 @@ def test_a_frame_that_is_stretched_has_a_gap(monkeypatch):
     Z = random_directions(H)
     # `simplex_frames` takes the rotation of its frame from qr: without it the map is any, and stretches
     monkeypatch.setattr(np.linalg, "qr", lambda matrix: (matrix, None))
-    longest, shortest = np.linalg.svd(Z[:, : CLASSES - 1], compute_uv=False)
+    longest, shortest = np.linalg.svd(Z[:, : CLASSES - 1], compute_uv=False)  # of the map that is left
     gap = identities.simplex_frames(H, Z, CLASSES)["simplex_frame_gap"]
     assert gap == pytest.approx((longest - shortest) / longest)
 

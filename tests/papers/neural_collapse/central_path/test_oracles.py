@@ -29,9 +29,8 @@ def test_spectral_losses_are_those_of_a_solved_classifier(size):
     }
     for formula, value in expected.items():
         assert formula(omega, classes) == pytest.approx(value, rel=1e-9), formula.__name__
-        # of several spectra at once
-        two_values = formula(np.stack([omega, omega]), classes)
-        np.testing.assert_allclose(two_values, [value, value], rtol=1e-9, err_msg=formula.__name__)
+        of_two_spectra = formula(np.stack([omega, omega]), classes)
+        np.testing.assert_allclose(of_two_spectra, [value, value], rtol=1e-9, err_msg=formula.__name__)
 
 
 @every_size
@@ -88,7 +87,7 @@ def test_the_orthogonal_flow_follows_autograd_gradients_projected_by_least_squar
 
 def slopes_of_singular_values(X, move, classes):
     """Return the slopes of the SNR singular values along a move of X, by central differences."""
-    h = 1e-4 / np.abs(move).max()
+    h = 1e-4 / np.abs(move).max()  # half of the step
     ahead, behind = oracles.singular_values(X + h * move, classes), oracles.singular_values(X - h * move, classes)
     return (ahead - behind) / (2 * h)
 
@@ -144,8 +143,10 @@ def test_the_papers_course_and_asymptote_are_those_of_a_stiff_integrator(C, N, s
     omega = solved_course(lambda omega_squared: N * (C + omega_squared) ** 2, start, TIMES)
     # the integrator's local error, 1e-11, adds up over its steps
     np.testing.assert_allclose(theory.snr_closed_form(start, TIMES, C, N), omega, rtol=1e-7)
-    np.testing.assert_allclose(theory.snr_closed_form(start, np.zeros(1), C, N), start, rtol=1e-11)
-    # C / omega^2 is left, with omega^2 = sqrt(4 t / N)
+    at_time_zero = theory.snr_closed_form(start, np.zeros(1), C, N)
+    np.testing.assert_allclose(at_time_zero, start, rtol=1e-11)
+    # the asymptote leaves out C / omega^2, with omega^2 = sqrt(4 t / N): below 2e-5 at the last time
+    assert C / np.sqrt(4 * TIMES[-1] / N) < 2e-5
     assert theory.snr_asymptote(TIMES[-1], N) == pytest.approx(omega[-1], rel=2e-5)
 
 
@@ -155,8 +156,9 @@ def test_the_algorithms_course_and_asymptote_are_those_of_a_stiff_integrator(C, 
     omega = solved_course(lambda omega_squared: C * N * (C + omega_squared), start, TIMES)
     # the integrator's local error, 1e-11, adds up over its steps
     np.testing.assert_allclose(theory.algorithm_closed_form(start, TIMES, C, N), omega, rtol=1e-7)
-    np.testing.assert_allclose(theory.algorithm_closed_form(start, np.zeros(1), C, N), start, rtol=1e-11)
-    # C log omega / omega^2 is left, with omega^2 = 2 t / (C N)
+    at_time_zero = theory.algorithm_closed_form(start, np.zeros(1), C, N)
+    np.testing.assert_allclose(at_time_zero, start, rtol=1e-11)
+    # the asymptote leaves out C log omega / omega^2, far below that, with omega^2 = 2 t / (C N)
     assert theory.algorithm_asymptote(TIMES[-1], C, N) == pytest.approx(omega[-1], rel=2e-5)
 
 
@@ -168,8 +170,9 @@ def test_gradient_keeps_its_digits_where_signal_dwarfs_noise():
     omega = np.array([2e4, 1.5e4, 1e4])
     # X with other singular values of its class means
     far = X + np.repeat((U[:, :3] * omega) @ Vt[:3] - means, examples, axis=1)
+    # the class means of the gradient
     _, _, gradient_of_means = oracles.covariances(models.gradient(far, classes), classes)
-    # minus Lemma 5's speed: the deviations do not change the means
+    # minus the speed of Lemma 5, omega / (N (C + omega^2)^2): the deviations do not change the means
     expected = -omega / (examples * (classes + omega**2) ** 2)
     # with the inverse of Sigma_T in the classifier the gradient would be off by a tenth
     np.testing.assert_allclose(np.diag(U.T @ gradient_of_means @ Vt.T)[:3], expected, rtol=1e-6)
@@ -188,7 +191,11 @@ def test_sizes_without_a_covariance_or_class_means_of_full_rank_are_refused(size
 
 
 class LateAndStart:
-    """Renormalised features X, as if late in a flow, others as its start, and the limits that follow from the start."""
+    """Renormalised features X, as if late in a flow; others as its start; and the limits that follow from the start.
+
+    As a flow tends to collapse, X / omega_max tends to the polar factor U_0 V_0^T of the class means at the start, with
+    a copy of its column for each example (equations 10 and 11).
+    """
 
     classes, examples, width = 3, 7, 5
 
@@ -198,7 +205,7 @@ class LateAndStart:
         start = oracles.renormalised(oracles.features(*size, seed=1), self.classes)
         _, _, self.means = oracles.covariances(self.X, self.classes)
         _, _, self.start_means = oracles.covariances(start, self.classes)
-        # the orthogonal factor of the polar decomposition, where singular values are not zero: U_0 V_0^T
+        # U_0 V_0^T, the orthogonal factor of the polar decomposition, where singular values are not zero
         root = scipy.linalg.sqrtm(self.start_means.T @ self.start_means).real
         self.limit = self.start_means @ scipy.linalg.pinv(root, rtol=1e-6)
         self.omega_max = np.linalg.norm(self.means, 2)
@@ -232,7 +239,7 @@ def test_the_part_outside_of_the_first_singular_vectors_is_what_least_squares_le
 def test_collapse_of_renormalised_features_by_definition():
     classes, examples, width = 3, 7, 5
     H = oracles.renormalised(oracles.features(classes, examples, width, signal=0.4), classes)
-    found = limits.collapse_along(H, classes)
+    measured = limits.collapse_along(H, classes)
     within, between, means = oracles.covariances(H, classes)
     W, _ = oracles.least_squares(H, classes)  # all biases are 1 / C: they change no argmax
     norms = np.linalg.norm(means, axis=0)
@@ -245,6 +252,6 @@ def test_collapse_of_renormalised_features_by_definition():
         "nc3": np.linalg.norm(W.T / np.linalg.norm(W) - means / np.linalg.norm(means)) ** 2,
         "nc4": np.mean((W @ H).argmax(axis=0) != nearest),
     }
-    assert 0 < expected["nc4"] < 1
+    assert 0 < expected["nc4"] < 1  # some examples are decided otherwise
     for quantity, value in expected.items():
-        assert found[quantity] == pytest.approx(value, rel=1e-9), quantity
+        assert measured[quantity] == pytest.approx(value, rel=1e-9), quantity

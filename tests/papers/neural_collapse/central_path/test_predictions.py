@@ -1,4 +1,8 @@
-"""Predictions of the SNR singular values: speed, course, asymptote and exponent agree, at any speed."""
+"""Predictions of the SNR singular values omega(t): speed, course, asymptote and exponent agree, at any speed.
+
+A speed is d omega / dt, a course omega(t) from its start, an asymptote its leading order at large t, and the exponent
+that of t in it.
+"""
 
 import numpy as np
 import pytest
@@ -21,7 +25,7 @@ def at(time: float) -> np.ndarray:
 
 @every_factor
 @every_prediction
-def test_dynamics_at_another_speed_have_that_speed(prediction, factor):
+def test_a_prediction_at_a_multiple_of_its_speed_has_that_speed(prediction, factor):
     np.testing.assert_array_equal(
         predictions.at_speed(prediction, factor).speed(OMEGA, CLASSES, EXAMPLES),
         factor * prediction.speed(OMEGA, CLASSES, EXAMPLES),
@@ -34,7 +38,7 @@ def test_a_course_runs_at_its_speed(prediction, factor):
     dynamics = predictions.at_speed(prediction, factor)
     step = 1e-4
     (later,) = dynamics.course(OMEGA, at(step), CLASSES, EXAMPLES)
-    # half a step times the derivative of the speed by omega, which is largest at omega = 0: 1 / (N C^2) for both
+    # half a step times the derivative of the speed in omega, which is largest at omega = 0: 1 / (N C^2) for both
     second_order = step / 2 * factor / (EXAMPLES * CLASSES**2)
     rounding = 10 * np.finfo(float).eps / 5e-7  # omega moves by 5e-7 or more
     np.testing.assert_allclose(

@@ -6,6 +6,7 @@ Two solvers agree to 1e-8 or better, their rounding; speeds, by central differen
 import numpy as np
 import pytest
 
+from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.metrics import free_features as measure_features
 from learning_dynamics.papers.neural_collapse.central_path.metrics import renormalised_descent as measure_descent
@@ -17,16 +18,18 @@ from learning_dynamics.papers.neural_collapse.central_path.runs import (
 )
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.neural_collapse import oracles
-from tests.support import trajectory_of
 
 CLASSES, EXAMPLES = 3, 6
 SIZES = [[CLASSES, EXAMPLES, 4]]  # with four features
-SIZE_LABEL = "C3_N6_P4"
-DRAWS = {"sizes": SIZES, "signal": 0.5, "seeds": 2, "seed": 3}
+SIZE_LABEL = "C3_N6_P4"  # of arrays in a run
+DRAWS = {"sizes": SIZES, "signal": 0.5, "seeds": 2, "seed": 3}  # settings that all runs here have
 
 
 class FreeFeatures:
-    """A run of free features, and its table at two weight decays."""
+    """A run of free features, that is of features drawn at random, and its table at two weight decays.
+
+    A member is one of two seeds; `index` counts singular values, weight decays or changes of basis from 1.
+    """
 
     decays = (0.0, 0.1)
 
@@ -36,7 +39,7 @@ class FreeFeatures:
         self.table = measure_features(self.run, decays=list(self.decays))
 
     def array(self, name, member):
-        """Return an array of the run: features H, or changes of basis A."""
+        """Return an array of the run: features H, (P, C N), or three changes of basis A, (3, P, P)."""
         return self.run.series[f"{name}_{SIZE_LABEL}"][member, 0]
 
     def rows(self, quantity, member, **where):
@@ -73,7 +76,7 @@ def test_the_table_has_spectra_and_traces_by_definition(free, member):
     np.testing.assert_allclose(free.rows("omega", member), omega, rtol=1e-9)
     trace = np.trace(np.linalg.pinv(between, rcond=1e-10) @ within)
     assert free.value("trace", member) == pytest.approx(trace, rel=1e-9)
-    # Sigma_W is the identity there
+    # of renormalised features, whose Sigma_W is the identity
     assert free.value("trace_renormalised", member) == pytest.approx(CLASSES * np.sum(omega**-2.0), rel=1e-9)
 
 
@@ -120,8 +123,8 @@ class LastOfFlow:
     """The second draw of the orthogonal flow at its last time: its features X, and its rows in the table."""
 
     def __init__(self):
-        settings = {"first_time": 0.1, "horizon": 100.0, "points": 3, "rtol": 1e-9, "atol": 1e-12}
-        flow = trajectory_of(renormalised_flows, **DRAWS, **settings)  # groups the integration's settings
+        integration = LogSpan(first_time=0.1, horizon=100.0, points=3, rtol=1e-9, atol=1e-12)
+        flow = renormalised_flows(**DRAWS, integration=integration)
         flow.settings = {"sizes": SIZES}
         table = measure_flows(flow)
         self.X = flow.series[f"orthogonal_{SIZE_LABEL}"][1, -1]
@@ -162,7 +165,7 @@ def test_the_table_of_descent_has_spectra_of_plain_steps(step):
     descent = renormalised_descent(**DRAWS, horizon=16.0, points=3, steps=[4.0, 2.0])
     descent.settings = {"sizes": SIZES, "steps": [4.0, 2.0]}
     rows = select(measure_descent(descent), step=step, time=16.0, seed=1)
-    X = descent.series[f"descent0_{SIZE_LABEL}"][1, 0]
+    X = descent.series[f"descent0_{SIZE_LABEL}"][1, 0]  # of the first step size, at the start, which all sizes share
     for _ in range(int(16 / step)):
         X = oracles.renormalised(X - step * oracles.gradient(X, CLASSES), CLASSES)
     omega = oracles.singular_values(X, CLASSES)

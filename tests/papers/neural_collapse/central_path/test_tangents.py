@@ -6,9 +6,9 @@ import pytest
 from learning_dynamics.papers.neural_collapse.central_path import flows, tangents
 from tests.papers.neural_collapse import oracles
 
-# Half the step of the central differences here: they err by H^2 = 1e-10 and eps / H = 2e-11, times numbers that are
-# below a hundred. Bounds of 1e-8 and more are for these errors, relative to what is measured
-H = 1e-5
+# Half the step of the central differences here: they err by its square, 1e-10, and by eps over it, 2e-11, times numbers
+# that are below a hundred. Bounds of 1e-8 and more are for these errors, relative to what is measured
+HALF_STEP = 1e-5
 
 
 class Curve:
@@ -23,17 +23,18 @@ class Curve:
         self.velocity = self.velocity_along(self.centred)
 
     def at(self, h):
+        """Return the features on the curve, shape (P, C N)."""
         return oracles.renormalised(self.X + h * self.centred, self.classes)
 
     def velocity_along(self, direction):
         """Return the velocity of the curve through X that has another direction instead of Z."""
-        ahead, behind = (oracles.renormalised(self.X + h * direction, self.classes) for h in (H, -H))
-        return (ahead - behind) / (2 * H)
+        ahead, behind = (oracles.renormalised(self.X + h * direction, self.classes) for h in (HALF_STEP, -HALF_STEP))
+        return (ahead - behind) / (2 * HALF_STEP)
 
     def slopes(self, direction):
-        """Return the slopes of the singular values along a direction."""
-        ahead, behind = (oracles.singular_values(self.X + h * direction, self.classes) for h in (H, -H))
-        return (ahead - behind) / (2 * H)
+        """Return the slopes of the SNR singular values along a direction."""
+        ahead, behind = (oracles.singular_values(self.X + h * direction, self.classes) for h in (HALF_STEP, -HALF_STEP))
+        return (ahead - behind) / (2 * HALF_STEP)
 
 
 @pytest.fixture(scope="module")
@@ -46,12 +47,15 @@ def test_the_printed_map_gives_the_velocity_of_a_renormalised_step(curve):
     np.testing.assert_allclose(image, curve.velocity, rtol=0, atol=1e-8)
 
 
-MISSES = 0.05  # of what is compared: a wrong map or equation misses by more
+# relative to what is compared: a wrong map or equation misses by more, a right one by the error of differences
+MISSES = 0.05
 
 
 def test_remainders_of_the_printed_map_are_those_of_the_velocity(curve):
     remainders = tangents.step_remainders(curve.X, curve.Z, curve.classes)["printed"]
+    # STEPS are relative to the norm of X
     steps = np.array(tangents.STEPS) * np.linalg.norm(curve.X) / np.linalg.norm(curve.centred)
+    # what the first order leaves of a renormalised step, over the step
     expected = [
         np.linalg.norm(curve.at(h) - curve.X - h * curve.velocity) / np.linalg.norm(h * curve.centred) for h in steps
     ]
@@ -103,6 +107,7 @@ every_map = pytest.mark.parametrize("name", tangents.ALL_MAPS)
 
 
 def gaps_of_map(curve, name):
+    """Return the gaps of a tangent map along Z, by quantity."""
     return tangents.map_gaps(curve.X, curve.Z, curve.classes, tangents.ALL_MAPS[name])
 
 
@@ -114,20 +119,22 @@ def test_asymmetry_and_idempotence_gap_of_a_map_are_those_of_its_matrix(curve, n
     matrix = np.column_stack(images)
     asymmetry = np.linalg.norm(matrix - matrix.T) / np.linalg.norm(matrix)
     assert gaps["asymmetry"] == pytest.approx(asymmetry, abs=1e-12)
-    once = matrix @ curve.Z.ravel()
-    idempotence = np.linalg.norm(matrix @ once - once) / np.linalg.norm(once)
+    mapped_once = matrix @ curve.Z.ravel()
+    idempotence = np.linalg.norm(matrix @ mapped_once - mapped_once) / np.linalg.norm(mapped_once)
     assert gaps["idempotence_gap"] == pytest.approx(idempotence, abs=1e-11)
 
 
 @every_map
 def test_images_are_tangent_under_the_two_tangent_maps_and_under_no_altered_one(curve, name):
-    assert (gaps_of_map(curve, name)["image_tangency_gap"] < 1e-12) == (name in flows.TANGENT_MAPS)
+    is_tangent = gaps_of_map(curve, name)["image_tangency_gap"] < 1e-12
+    assert is_tangent == (name in flows.TANGENT_MAPS)
 
 
 @every_map
 def test_tangents_are_kept_by_every_map_but_the_one_with_a_minus(curve, name):
     """The others take away multiples of the constraint, with the factor 1/2 or without; it is zero for a tangent."""
-    assert (gaps_of_map(curve, name)["tangent_change"] < 1e-12) == (name != "minus_sign")
+    is_kept = gaps_of_map(curve, name)["tangent_change"] < 1e-12
+    assert is_kept == (name != "minus_sign")
 
 
 def test_the_normal_share_of_the_gradient_is_what_the_projection_takes_away(curve):

@@ -7,10 +7,8 @@ import pytest
 
 from learning_dynamics.papers.neural_collapse.decomposition import figures
 from tests.papers.neural_collapse import altered
-from tests.papers.neural_collapse.training.made_up import ZERO_ERROR, expected_value, made_up, seed_factor
+from tests.papers.neural_collapse.training.made_up import BEFORE_DROP, ZERO_ERROR, expected_value, made_up, seed_factor
 
-# the last recorded epoch at the full learning rate: it drops at a third of a hundred epochs
-BEFORE_DROP = 30
 SEED_FACTORS = np.array([seed_factor(seed) for seed in range(3)])
 
 
@@ -26,9 +24,9 @@ def least_squares_loss(epoch):
 
 
 def sweep(setting, values, *, whole):
-    """Return a table of trainings at several values of a setting, in which deviations are proportional to 1 / value.
+    """Return a table of trainings at several values of a setting: the made-up deviations, divided by the value.
 
-    Those that whole batches leave are `whole` times as large as made up.
+    Those of networks trained on in whole batches ("continued_whole") are `whole` times as large besides.
     """
     tables = []
     for value in values:
@@ -42,8 +40,8 @@ def sweep(setting, values, *, whole):
     return table
 
 
-# Panels (a) and (c) are over rates, (b) and (d) over batches. The deviations there are as made up, divided by the rate
-# or by the batch. The sweep over batches leaves out 64, which the sweep over rates has at the rate 0.05
+# Panels (a) and (c) are over rates, (b) and (d) over batches. The sweep over batches leaves out 64, the batch of the
+# sweep over rates: the figure takes it from there, at the trained rate, 0.05. So deviations are as made up, times these
 FACTORS = {"rates": {0.05: 1 / 0.05, 0.1: 1 / 0.1}, "batches": {16: 1 / 16, 64: 1 / 0.05, 256: 1 / 256}}
 
 
@@ -51,6 +49,7 @@ PLAIN = 3.0  # times as much is left by whole batches without batch norm, panels
 
 
 def draw_deviation_over():
+    """Return the figure of four sweeps: over rates and over batches, with batch norm and then without."""
     sweeps = [
         sweep(setting, values, whole=whole)
         for whole in (1.0, PLAIN)
@@ -70,7 +69,8 @@ def draw_deviation_over():
 )
 def test_each_panel_has_a_solid_line_of_geometric_means_for_each_deviation(panel, over, whole):
     axis = draw_deviation_over().figure.axes[panel]
-    # shares of L_LS, of the three seeds; those of the network that is trained on are recorded as shares
+    # Shares of L_LS of three seeds, at the epoch before the drop. "continued_" quantities are recorded as shares,
+    # "split_" ones as losses
     split = {quantity: expected_value(quantity, BEFORE_DROP) for quantity in ("split_batches", "split_sampling")}
     shares = {
         "network, batches": expected_value("continued_batches", BEFORE_DROP) * SEED_FACTORS,
@@ -98,12 +98,13 @@ def test_no_panel_is_shaded():
 def test_the_caption_has_the_epoch_and_the_share_that_whole_batches_leave():
     facts = draw_deviation_over().facts
     assert facts["epoch"] == BEFORE_DROP
+    # of the deviation in batches; "normalised" is with batch norm, "plain" without
     left = expected_value("continued_whole", BEFORE_DROP) / expected_value("continued_batches", BEFORE_DROP)
     assert (facts["normalised"], facts["plain"]) == pytest.approx((left, PLAIN * left))
 
 
 def share_of_network(epoch):
-    """Return L_LS^perp over L_LS of a network."""
+    """Return L_LS^perp over L_LS of VGG; factors of seeds cancel."""
     return expected_value("loss_ls_perp", epoch) / least_squares_loss(epoch)
 
 
@@ -119,18 +120,19 @@ def axis_of_deviation_split():
 
 
 def test_each_bar_reaches_the_share_of_its_network_before_the_drop():
-    tops = {}
+    tops = {}  # of bars, which are stacked of parts, by where they are on the horizontal axis
     for part in axis_of_deviation_split().patches:
         centre = part.get_x() + part.get_width() / 2
         tops[centre] = max(tops.get(centre, 0.0), part.get_y() + part.get_height())
     share = share_of_network(BEFORE_DROP)
-    from_left_to_right = [tops[centre] for centre in sorted(tops)]
-    assert from_left_to_right == pytest.approx(3 * [share] + 3 * [RESNET * share])
+    tops_from_left_to_right = [tops[centre] for centre in sorted(tops)]
+    assert tops_from_left_to_right == pytest.approx(3 * [share] + 3 * [RESNET * share])  # three seeds each
 
 
 def test_a_line_beside_each_bar_spans_the_shares_from_zero_error_to_the_drop():
     axis = axis_of_deviation_split()
     segments = np.concatenate([lines.get_segments() for lines in axis.collections])  # shape (lines, ends, x and y)
-    from_left_to_right = segments[np.argsort(segments[:, 0, 0]), :, 1]
-    span = np.sort([share_of_network(epoch) for epoch in (ZERO_ERROR, BEFORE_DROP)])
-    np.testing.assert_allclose(np.sort(from_left_to_right, axis=1), 3 * [span] + 3 * [RESNET * span])
+    from_left_to_right = np.argsort(segments[:, 0, 0])
+    spans = np.sort(segments[from_left_to_right, :, 1], axis=1)  # lower and upper end of each line
+    expected = np.sort([share_of_network(epoch) for epoch in (ZERO_ERROR, BEFORE_DROP)])
+    np.testing.assert_allclose(spans, 3 * [expected] + 3 * [RESNET * expected])

@@ -1,4 +1,19 @@
-"""Claims on fibres and frames, on tables in which one draw is off: by less, and by more, than the criterion allows."""
+"""Claims on fibres and frames, on tables in which one draw is off: by less, and by more, than the criterion allows.
+
+X are renormalised features, Pi(Z) = Z - (X C Z^T + Z C X^T) X / 2 is the map onto their tangent space that the paper
+prints, and the orthogonal projection is another. Gaps and changes are relative, and zero where an identity holds. What
+the claims say, by their names here:
+
+- `invariance`: predictions and loss of the least-squares classifier do not change under H -> A H
+- `tangent_space`: velocities of curves solve X C Z^T + Z C X^T = 0, an equation of rank P (P + 1) / 2 (`codimension`),
+  and the printed map is a projection onto its solutions
+- `projection_self_adjoint`: the matrix of the printed map is symmetric; as corrected, that of the orthogonal one is
+- `lemma_2`: a renormalised step is X + Pi(step), with a remainder of second order: relative to the step, of order one
+- `lemma_3`: the slopes of singular values along Pi(Z) have a formula
+- `lemma_4`: the velocity of both flows is a sum of two products; as corrected it is the first alone (`means`), under
+  the printed map faster by 1 + omega^2 / C (`means_faster`)
+- `lemma_7`: a matrix is a simplex frame if and only if it has C - 1 equal singular values and columns that sum to zero
+"""
 
 import numpy as np
 import pytest
@@ -13,8 +28,8 @@ EPS = np.finfo(float).eps
 ROUNDING = 1000 * EPS  # of gaps
 DIFFERENCES = 1e-7  # of central differences
 CONDITION = support.smoke(PAPER).run(PAPER, "central_path_features")["settings"]["condition"]  # of changes of basis
-BASIS = 10 * EPS * CONDITION**2  # of features under a change of basis
-# of claims that hold as corrected alone; the others hold as printed
+BASIS = 10 * EPS * CONDITION**2  # of predictions and losses under a change of basis
+# verdicts on unaltered tables of claims that hold as corrected alone; the others hold as printed: "reproduced"
 VERDICTS = {"projection_self_adjoint": "corrected", "lemma_4": "corrected"}
 
 
@@ -54,18 +69,18 @@ def test_a_rank_off_by_one_is_refused(tables):
     assert altered.verdict("tangent_space", tables) == "refused"
 
 
-def test_a_printed_map_that_is_self_adjoint_to_rounding_needs_no_correction(tables):
+def test_if_the_printed_map_is_self_adjoint_to_rounding_the_paper_is_right(tables):
     altered.put(tables, "features", "asymmetry", 1e-15, flow="printed")
     assert altered.verdict("projection_self_adjoint", tables) == "reproduced"
 
 
-def test_a_lemma_4_that_holds_under_both_maps_to_rounding_needs_no_correction(tables):
+def test_if_lemma_4_holds_under_both_maps_to_rounding_the_paper_is_right(tables):
     altered.put(tables, "features", "velocity_gap--lemma_4", 1e-15)
     assert altered.verdict("lemma_4", tables) == "reproduced"
 
 
 @pytest.mark.parametrize("flow", ["orthogonal", "printed"])
-def test_a_lemma_4_that_fails_under_one_map_as_printed_and_as_corrected_is_refused(flow, tables):
+def test_if_lemma_4_fails_under_one_map_as_printed_and_as_corrected_it_is_refused(flow, tables):
     altered.put(tables, "features", "velocity_gap--lemma_4", 1e-15)
     # 1.1 times what rounding may leave of the printed gap, and of the corrected one
     altered.put(tables, "features", "velocity_gap--lemma_4", 1.1 * ROUNDING, flow=flow, **FIRST_DRAW)
@@ -79,7 +94,10 @@ def test_a_lemma_4_that_fails_under_one_map_as_printed_and_as_corrected_is_refus
     [(0.045, "reproduced"), (-0.045, "reproduced"), (0.055, "refused"), (-0.055, "refused"), (np.nan, "refused")],
 )
 def test_an_order_of_the_remainder_that_is_off_by_more_than_a_twentieth_is_refused(change, expected, tables):
-    """The order is log2 of the remainder at the last step but one over that at the last, half as long, index 3."""
+    """The order is log2 of the remainder at the last step but one over that at the last, which is half as long.
+
+    `index` counts three steps from 1.
+    """
     smaller = 2.0**-change  # so that the order is larger by `change`
     altered.put(
         tables, "features", "step_remainder", lambda left: left * smaller, flow="printed", index=3, **FIRST_DRAW
@@ -101,6 +119,8 @@ def test_a_slope_that_is_off_by_more_than_the_error_of_differences_is_refused(ch
 def test_the_text_of_projection_self_adjoint_has_the_worst_of_all_draws(tables):
     facts = support.evaluation(PAPER, "projection_self_adjoint", tables).facts
     features = tables["features"]
+    # the largest asymmetry of the printed map, and change of the gradient by its adjoint; the least change of the
+    # gradient by the map itself, and share of the gradient that is normal to the manifold
     assert facts["printed"] == select(features, "asymmetry", flow="printed")["value"].max()
     assert facts["adjoint"] == select(features, "adjoint_gradient_change")["value"].max()
     assert facts["moved"] == select(features, "printed_gradient_change")["value"].min()
@@ -114,6 +134,7 @@ def test_the_text_of_lemma_4_has_the_least_error_of_the_printed_equation(flow, t
 
 
 def test_the_text_of_lemma_2_has_the_median_order_under_the_orthogonal_map(tables):
+    # the last two of three steps, the second half as long as the first
     of_step, of_half_step = (
         select(tables["features"], "step_remainder", flow="orthogonal", index=index)["value"].to_numpy()
         for index in (2, 3)

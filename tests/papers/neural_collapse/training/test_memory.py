@@ -25,6 +25,7 @@ PAPER = "neural_collapse"
 CLASSES = 10
 FLOAT32, FLOAT64 = 4, 8  # bytes
 GPU = 80e9  # bytes of the GPU that full scale is planned for
+# settings of small networks, by family
 SMALL = {
     "vgg": {"stages": [1, 1], "width": 4, "hidden": [8]},
     "resnet": {"stages": [1, 1], "width": 4, "bottleneck": True},
@@ -36,6 +37,7 @@ SMALL = {
 
 @functools.cache
 def full_scale():
+    """Return the plan of the full scale."""
     return plan(ROOT / "workflow/config/full.yaml", papers=[PAPER])
 
 
@@ -52,7 +54,7 @@ class Needs:
 
 @functools.cache
 def counted(data, family):
-    """Count what a cell needs."""
+    """Count what the cell of a data set and a family of networks needs."""
     full, cell = full_scale(), f"{data}_{family}_mse"
     settings, measure_settings = full.run(PAPER, cell)["settings"], full.measure(PAPER, cell)["settings"]
     channels, size, n_test_images = SHAPES[data]
@@ -63,7 +65,7 @@ def counted(data, family):
     with torch.device("meta"):
         network = network_of(settings, channels, CLASSES)
     batch = torch.empty(settings["batch"], channels, size, size, device="meta")
-    optimiser = torch.optim.SGD(network.parameters(), 0.1, 0.9)
+    optimiser = torch.optim.SGD(network.parameters(), lr=0.1, momentum=0.9)  # any rate needs the same
     with LiveBytes() as step:
         network(batch).square().mean().backward()
         optimiser.step()
@@ -98,8 +100,7 @@ def every_cell(test):
 
 
 @every_cell
-def test_the_training_of_every_cell_leaves_a_tenth_of_a_gpu_free(data, family):
-    # but for the largest cell, which leaves a twentieth
+def test_the_training_of_every_cell_leaves_a_tenth_of_a_gpu_free_and_of_the_largest_a_twentieth(data, family):
     share = 0.95 if (data, family) == ("stl10", "densenet") else 0.9
     assert counted(data, family).training < share * GPU
 
@@ -146,6 +147,7 @@ def test_every_training_requests_one_to_four_times_the_main_memory_that_it_needs
 def test_ten_times_the_memory_takes_about_ten_times_the_images(family, gradients):
     with torch.device("meta"):
         network = build(family, 3, CLASSES, **SMALL[family])
+    # the most images that fit into a hundredth and into a tenth of a gigabyte
     few, many = (
         images_within(network, (3, 32, 32), gigabytes, gradients=gradients, most=10**9) for gigabytes in (0.01, 0.1)
     )
@@ -161,7 +163,7 @@ def test_a_batch_within_a_bound_keeps_to_it_and_does_not_waste_it(family):
     count = images_within(network, (3, 32, 32), gigabytes, gradients=False)
     with LiveBytes() as work, torch.no_grad():
         network(torch.empty(count, 3, 32, 32, device="meta"))
-    # the count is extrapolated from batches of two and three images: a tenth more is let pass, and less than half not
+    # the count is extrapolated from batches of two and three images: it may need a tenth more, and no less than half
     assert 0.5e9 * gigabytes < work.peak <= 1.1e9 * gigabytes
 
 
@@ -177,6 +179,7 @@ def test_networks_stay_on_their_device(family):
     """Fake tensors of a GPU refuse to be mixed with those of the processor, as a GPU's own would."""
     with FakeTensorMode(), torch.no_grad():
         network = build(family, 1, CLASSES, **SMALL[family]).eval()
+        # parameters and buffers move to the GPU by hand
         for module in network.modules():
             for name, value in list(module._parameters.items()):
                 if value is not None:

@@ -5,10 +5,12 @@ import torch
 
 from learning_dynamics.papers.neural_collapse.training import models
 
-# VGG's published counts (torchvision) less the convolutions' biases, which batch normalisation makes idle,
-# with the fully connected layers of the small-image form: 512 inputs, 4096 and 4096 hidden with batch norm, 10 outputs
+# VGG11's published count is torchvision's, with batch norm. Its head, the fully connected layers, has 512 * 7 * 7
+# inputs, two hidden layers of 4096 and 1000 outputs, with biases. The body has biases of convolutions too, one for each
+# of 64, 128, 2 * 256 and 4 * 512 channels, which batch norm makes idle: our networks have none
 TORCHVISION_HEAD = 25_089 * 4096 + 4097 * 4096 + 4097 * 1000
 VGG11_BODY = 132_868_840 - TORCHVISION_HEAD - (64 + 128 + 2 * 256 + 4 * 512)
+# the head of the small-image form: 512 inputs, 4096 and 4096 hidden with batch norm instead of biases, 10 outputs
 VGG_HEAD = 512 * 4096 + 4096 * 4096 + 4 * 4096 + 4097 * 10
 # DenseNet201 (torchvision, 1000 classes): a 7 x 7 stem with batch norm, 3 x 3 without in the small-image form
 DENSENET201 = 20_013_928 - (7 * 7 - 3 * 3) * 3 * 64 - 2 * 64

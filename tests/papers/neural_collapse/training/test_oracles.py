@@ -17,11 +17,15 @@ CLASSES = 4
 # as `metrics.training` takes them; quantities that end in "--notebook" are of another weight decay, here a quarter of
 # the trained one
 MEASURE = {"batch_statistics": "running", "robustness_images": 2, "notebook_decay": 0.25, "frozen_epochs": 2}
+TRAIN_IMAGES, TEST_IMAGES = 12, 6  # of each class
 ROUNDING = {"rel": 1e-4, "abs": 1e-12}  # of features in float32
 
 
-def images(per_class=12, seed=0):
-    """Return images of four classes and their labels: the pattern of a class with noise, 8 x 8 grey pixels."""
+def images(per_class=TRAIN_IMAGES, seed=0):
+    """Return images of four classes, shape (images, 1, 8, 8), and their labels: a class's pattern with noise.
+
+    They are sorted by class.
+    """
     rng = np.random.default_rng(seed)
     labels = np.repeat(np.arange(CLASSES), per_class)
     patterns = np.random.default_rng(9).standard_normal((CLASSES, 1, 8, 8))
@@ -31,7 +35,7 @@ def images(per_class=12, seed=0):
 @pytest.fixture(scope="module")
 def trained():
     """The trajectory of two small networks, recorded at epochs 1, 2 and 6 of 6; its constants are the images."""
-    (train, labels), (test, test_labels) = images(), images(6, seed=1)
+    (train, labels), (test, test_labels) = images(), images(TEST_IMAGES, seed=1)
     train, test = 50 * train + 100, 50 * test + 100  # not standardised, as data sets are not
     data = {"train_images": train, "train_labels": labels, "test_images": test, "test_labels": test_labels}
     data["name"] = np.array("made up")
@@ -67,7 +71,7 @@ def standardised(trajectory, split):
 
 
 def network_at(trajectory, member, point):
-    """Return a network as it was at a recorded epoch."""
+    """Return the network of a member, as it was at the recorded epoch of index `point`."""
     network = models.build("vgg", 1, CLASSES, stages=[1, 1], width=4)
     states = {name: torch.as_tensor(series[member, point]) for name, series in trajectory.series.items()}
     network.load_state_dict(states)
@@ -90,7 +94,7 @@ class Recorded:
         self.b = self.network.classifier.bias.detach().double().numpy()
 
     def value(self, quantity, split="train"):
-        """Return a number of the table."""
+        """Return a quantity of the table, one number."""
         return select(self.rows, quantity, split=split, index=0)["value"].item()
 
     def features(self, split):
@@ -174,7 +178,7 @@ def test_sizes_and_dead_features_are_counted(recorded):
     expected = {
         "features": len(H),
         "classes": CLASSES,
-        "examples": 12,  # of each class, as `images` has them
+        "examples": TRAIN_IMAGES,
         "dead_features": np.mean((H == 0).all(axis=1)),
     }
     for quantity, value in expected.items():
@@ -198,7 +202,9 @@ def test_the_rank_is_that_of_the_within_class_covariance(recorded):
 
 @pytest.mark.parametrize(("drops", "epoch"), [([0.5], 2), ([0.5, 1.0], 2), ([], 6)])
 def test_the_last_layer_is_trained_on_from_the_last_recorded_epoch_at_the_full_rate(trained, drops, epoch):
-    """Recorded are epochs 1, 2 and 6 of 6. A drop at 0.5 comes after epoch 3; without drops the rate is always full."""
+    """Recorded are epochs 1, 2 and 6 of 6. A drop at 0.5 of them is after epoch 3, one at 1.0 at the end; without drops
+    the rate is always full.
+    """
     dropped = replace(trained, settings=trained.settings | {"drops": drops})
     table = metrics.training(dropped, trained.constants, **MEASURE, robustness_epochs=1)
     trained_on = table[table["quantity"].str.startswith("split_")]
@@ -218,7 +224,8 @@ def robustness_at_end(trained):
 def distance_to_crossing(network, image, train, decisions):
     """Return how far an image is from where its decision changes, over its norm, by trying 4001 points.
 
-    The points are on the way to the nearest train image that the network decides differently.
+    The points are on the way to the nearest of the images `train` that the network decides differently; `decisions` are
+    those on these images.
     """
     decision = network(torch.tensor(image[None])).argmax().item()
     others = train[decisions != decision]
@@ -232,11 +239,14 @@ def distance_to_crossing(network, image, train, decisions):
 def test_the_crossing_is_on_the_way_to_the_nearest_train_image_of_another_decision(trained, robustness_at_end):
     network = network_at(trained, 0, -1)
     train, test = (standardised(trained, split) for split in ("train", "test"))
-    # MEASURE asks for two images of each class; there are six
-    measured = [6 * label + place for label in range(CLASSES) for place in range(2)]
+    # the first test images of each class, as many as are asked for
+    measured = [
+        TEST_IMAGES * label + place for label in range(CLASSES) for place in range(MEASURE["robustness_images"])
+    ]
     with torch.no_grad():
         decisions = network(torch.tensor(train)).argmax(1).numpy()
         distances = [distance_to_crossing(network, test[number], train, decisions) for number in measured]
+    # the points that are tried are 1 / 4000 of the way apart, and a way is as long as an image or a few times that
     assert robustness_at_end["robustness_crossing"] == pytest.approx(np.mean(distances), abs=2e-3)
 
 
@@ -250,11 +260,13 @@ def test_deepfool_changes_all_decisions(robustness_at_end):
 
 
 def test_robustness_is_measured_at_the_first_epoch_without_train_errors(trained):
-    """Labels are what the first network decides at the last epoch, and it is the same at the epoch recorded before."""
+    """Train labels are here the decisions of the first network at the last epoch, and it is as it is there also at the
+    epoch recorded before: so it is without train errors from the second of three recorded epochs on.
+    """
     decisions = network_at(trained, 0, -1)(torch.tensor(standardised(trained, "train"))).argmax(1).numpy()
     series = {name: states.copy() for name, states in trained.series.items()}
     for states in series.values():
-        states[0, 1] = states[0, 2]
+        states[0, 1] = states[0, 2]  # of the first member: the second recorded epoch is as the third
     # cross-entropy: the square loss asks for equally many images of each class
     relabelled = replace(trained, series=series, settings=trained.settings | {"loss": "ce"})
     data = trained.constants | {"train_labels": decisions}
@@ -276,7 +288,8 @@ def test_deepfools_distance_is_known_only_where_it_changes_the_decision(trained,
     )
     np.testing.assert_allclose(robustness, 0.001, rtol=1e-5)
     assert (fooled_share == fooled).all()
-    # all crossings are farther; the second network decides all train images alike, and its crossing is nan
+    # All crossings are farther. The second network decides all train images alike, so that its crossing is nan, which
+    # is not below either
     assert not (crossing <= 0.001).any()
     np.testing.assert_allclose(smallest, robustness if fooled else crossing, rtol=1e-12)
 
