@@ -21,37 +21,40 @@ from tests.papers.softmax_dynamics.network import (
     trajectory_with_settings,
 )
 
+VARIANTS = {
+    "counts": [[3, 1, 1]],
+    "dimensions": [2],
+    "scales": [0.5],
+    "seeds": 1,
+    "learning_rate": 0.1,
+    "steps": 40,
+    "points": 5,
+    # of each variant the one thing in which it differs from gradient descent
+    "learning_rates": [0.3],
+    "momenta": [0.5],
+    "weight_decays": [0.2],
+    "batches": [1],
+    "adam_rates": [0.05],
+    "shared_inputs": [0.4],
+    "class_inputs": [1.0],
+}
+
 
 @pytest.fixture(scope="module")
 def grams_of_variants() -> dict[str, np.ndarray]:
-    """Return f^T f at each record, by variant, of trainings of five examples for 40 steps."""
-    settings = {
-        "counts": [[3, 1, 1]],
-        "dimensions": [2],
-        "scales": [0.5],
-        "seeds": 1,
-        "learning_rate": 0.1,
-        "steps": 40,
-        "points": 5,
-        "learning_rates": [0.3],
-        "momenta": [0.5],
-        "weight_decays": [0.2],
-        "batches": [1],
-        "adam_rates": [0.05],
-        "shared_inputs": [0.4],
-        "class_inputs": [1.0],
-    }
-    trajectory = trajectory_with_settings(runs.variants_map, settings, seed=5)
+    """Return f^T f at each record, by variant."""
+    trajectory = trajectory_with_settings(runs.variants_map, VARIANTS, seed=5)
     return dict(zip(trajectory.constants["variant"], trajectory.series["gram"], strict=True))
 
 
 def descent(parameters: list[torch.Tensor]) -> torch.optim.Optimizer:
-    """Return what all variants of gradient descent change one thing of."""
+    """Return gradient descent, in one thing of which each variant differs."""
     return torch.optim.SGD(parameters, lr=0.1)
 
 
 @pytest.mark.parametrize(
-    ("variant", "optimiser", "shared", "within_class"),  # the last two are correlations of inputs
+    # inner products of two inputs, of any classes, and how much larger they are within a class
+    ("variant", "optimiser", "shared", "within_class"),
     [
         ("gradient descent", descent, 0.0, 0.0),
         ("learning rate", partial(torch.optim.SGD, lr=0.3), 0.0, 0.0),
@@ -73,12 +76,13 @@ def test_each_variant_ends_where_torchs_optimiser_does_on_inputs_of_its_correlat
     inputs = vectors * values.clamp(min=0).sqrt() @ vectors.T
     # all variants start from the same parameters
     (rng,) = generators(5, "softmax_dynamics.map.3-1-1.2.0.5", 1)
-    theta, W = (torch.tensor(factor, requires_grad=True) for factor in toy.gaussian(rng, 5, 2, 3, scale=0.5))
-    torchs = optimiser([theta, W])
-    for _ in range(40):
-        torchs.zero_grad()
-        loss_of(inputs @ theta, W, classes, "cross_entropy").backward()
-        torchs.step()
+    start = toy.gaussian(rng, examples=5, dimension=2, classes=3, scale=0.5)
+    theta, W = (torch.tensor(factor, requires_grad=True) for factor in start)
+    torchs_optimiser = optimiser([theta, W])
+    for _ in range(VARIANTS["steps"]):
+        torchs_optimiser.zero_grad()
+        loss_of(inputs @ theta, W, classes, loss="cross_entropy").backward()
+        torchs_optimiser.step()
     f = (inputs @ theta).detach().numpy()
     np.testing.assert_allclose(grams_of_variants[variant][-1], f.T @ f, rtol=1e-6, atol=1e-9)
 
@@ -92,8 +96,10 @@ def test_minibatches_of_one_example_end_elsewhere_than_full_batches(grams_of_var
 
 # -- what is measured of a map -----------------------------------------------------------------------------------------
 
-LOWER, UPPER, THRESHOLD = 0.4, 0.8, 0.01
+LOWER, UPPER = 0.4, 0.8  # probabilities at which a class begins to be learned, and is learned
+THRESHOLD = 0.01  # the least change that counts as a fall or a rise
 MEMBERS = 12
+SIZES = [6, 2, 1]
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +109,7 @@ def mapped():
     Steps are large, so that ranks swing: there are falls before, while and after the rarest class is learned.
     """
     settings = {
-        "counts": [[6, 2, 1]],
+        "counts": [SIZES],
         "dimensions": [2],
         "scales": [0.3],
         "seeds": MEMBERS,
@@ -121,9 +127,9 @@ def places_and_ranks(trajectory, member) -> tuple[LearningPlaces, list[float]]:
     ranks = []
     for second_moment, class_sums in zip(gram, sums, strict=True):
         total = class_sums.sum(axis=0)
-        covariance = second_moment - np.outer(total, total) / 9
+        covariance = second_moment - np.outer(total, total) / sum(SIZES)  # times the number of examples
         ranks.append(np.exp(stats.entropy(np.linalg.eigvalsh(covariance))))
-    return learning_places(trajectory.series["probabilities"][member], [6, 2, 1], LOWER, UPPER), ranks
+    return learning_places(trajectory.series["probabilities"][member], SIZES, LOWER, UPPER), ranks
 
 
 def deepest_fall(series, begin, end, *, trough) -> float:
@@ -179,13 +185,13 @@ def test_some_rank_falls_in_each_window_so_that_the_search_by_peaks_has_somethin
 def test_the_net_change_is_that_of_the_rank_while_the_rarest_class_is_learned(mapped, member):
     trajectory, table = mapped
     places, ranks = places_and_ranks(trajectory, member)
-    net = map_draws(table, "net", "rankme_centred", 0.0)["value"].to_numpy()
+    net = map_draws(table, "net", "rankme_centred", threshold=0.0)["value"].to_numpy()
     assert net[member] == pytest.approx(ranks[places.rare_learned] - ranks[places.rare_begin])
 
 
 def test_a_member_has_learned_if_every_class_ends_above_the_upper_probability(mapped):
     trajectory, table = mapped
-    learned = map_draws(table, "learned", "rankme_centred", 0.0)["value"]
+    learned = map_draws(table, "learned", "rankme_centred", threshold=0.0)["value"]
     assert learned.tolist() == (trajectory.series["probabilities"][:, -1].min(axis=1) > UPPER).tolist()
 
 
@@ -196,7 +202,8 @@ def test_a_member_has_learned_if_every_class_ends_above_the_upper_probability(ma
 def padded():
     """Return the trajectory of 16 trainings of unequal shapes, and what is measured of them.
 
-    They are of two decays, two lists of class sizes, two dimensions and two seeds, in this order.
+    They are of two decays, two lists of class sizes, two dimensions and two seeds, in this order. Arrays are padded
+    with zeros to four classes and three dimensions.
     """
     settings = {
         "counts": [[6, 2, 1], [3, 1, 1, 1]],
@@ -214,7 +221,8 @@ def padded():
 
 def test_the_amount_of_a_variant_is_its_decay(padded):
     _, table = padded
-    assert map_draws(table, "net", "class_rankme", 0.0)["amount"].tolist() == [0.0] * 8 + [0.5] * 8
+    # any quantity would do; eight trainings have the first decay
+    assert map_draws(table, "net", "class_rankme", threshold=0.0)["amount"].tolist() == [0.0] * 8 + [0.5] * 8
 
 
 @pytest.mark.parametrize("member", range(16))
@@ -225,7 +233,7 @@ def test_ranks_are_those_of_numpys_covariances_whatever_the_padding(padded, memb
     classes, d = len(sizes), trajectory.constants["dimension"][member]
     gram = trajectory.series["gram"][member, :, :d, :d]
     sums = trajectory.series["sums"][member, :, :classes, :d]
-    places = learning_places(trajectory.series["probabilities"][member, :, :classes], sizes, 0.3, 0.6)
+    places = learning_places(trajectory.series["probabilities"][member, :, :classes], sizes, lower=0.3, upper=0.6)
 
     def ranks_at(place: int) -> dict[str, float]:
         means, total = sums[place] / sizes[:, None], sums[place].sum(axis=0)
@@ -239,11 +247,15 @@ def test_ranks_are_those_of_numpys_covariances_whatever_the_padding(padded, memb
 
     before, after = ranks_at(places.rare_begin), ranks_at(places.rare_learned)
     for name in before:
-        net = map_draws(table, "net", name, 0.0)["value"].to_numpy()
+        net = map_draws(table, "net", name, threshold=0.0)["value"].to_numpy()
         assert net[member] == pytest.approx(after[name] - before[name], abs=1e-9), name
 
 
-def test_a_draw_is_treated_or_of_one_control_at_most_by_skew_and_dimension():
+def test_draws_are_treated_or_of_one_control_or_of_none_by_their_skew_and_dimension():
+    """Treated are skewed sizes in the fewest dimensions.
+
+    Controls are equal sizes in as many, and `wide`, skewed sizes in more, if these are the classes less one or more.
+    """
     settings = {
         "counts": [[2, 1, 1], [3, 1, 1, 1], [1, 1]],
         "dimensions": [1, 2],
@@ -274,7 +286,7 @@ def test_rows_of_a_training_that_diverges_are_empty_and_those_of_its_siblings_ar
     }
     trajectory = trajectory_with_settings(runs.descent_map, settings, seed=5)
     for name in trajectory.series:
-        trajectory.series[name][1] = np.nan
+        trajectory.series[name][1] = np.nan  # the second seed
     trajectory.undecided = np.array([False, True])
     table = metrics.descent_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.8)
     assert table[table["seed"] == 1]["value"].isna().all()

@@ -4,6 +4,14 @@ V classes, N examples of the largest, one of each other; A is predictions less l
 `starts` at random; `early`, features that grow from almost nothing; and `repeated`, where the N examples share one row
 of f. Columns: `growth` d log sigma_1 / dt, `fastest` ||A||, `across` |f across A's leading direction| / |f along it|,
 `departure` |prediction - 1/V|; `time` is in units of 1 / sqrt(N), of `repeated` 1 / N.
+
+What the claims say, at uniform predictions:
+
+- `theorem_b_3_dominant_class`: rates are proportional to N (the paper), or (the correction) growth is of the order
+  sqrt(N) for aligned features and N where examples repeat one context, and rates at random starts are of order one.
+- `theorem_b_3_bound`: no rate exceeds sigma N.
+- `equation_21`: the terms that it drops are at most a tenth of a gain at the most classes, and fall with V; no gain
+  exceeds N.
 """
 
 import itertools
@@ -13,20 +21,22 @@ import pandas as pd
 import pytest
 
 from learning_dynamics.evidence import Estimate
-from learning_dynamics.judging import evaluate
+from learning_dynamics.judging import Evaluation, evaluate
 from learning_dynamics.papers.softmax_dynamics.growth import claims, metrics, runs
 from tests.papers.softmax_dynamics.network import trajectory_with_settings
 from tests.support import named_after_its_call
 
+HALF, END = 15.0, 30.0  # of the times of early flows
+
 
 @named_after_its_call
-def aligned_flows(order: float, *, off: float = 0.0, departure: float = 1e-9) -> pd.DataFrame:
-    """Return early flows that at the end, time 30, grow at ||A|| = N^order; `off` is their relative distance from it.
+def aligned_flows(*, order: float, off: float = 0.0, departure: float = 1e-9) -> pd.DataFrame:
+    """Return early flows that at the end grow at ||A|| = N^order; `off` is their relative distance from it.
 
     Predictions depart from 1/V by `departure`.
     """
     rows = []
-    for classes, largest, seed, time in itertools.product((4, 100), (2, 8, 32), range(3), (0.0, 15.0, 30.0)):
+    for classes, largest, seed, time in itertools.product((4, 100), (2, 8, 32), range(3), (0.0, HALF, END)):
         fastest = float(largest**order)
         rows.append(
             {
@@ -35,7 +45,7 @@ def aligned_flows(order: float, *, off: float = 0.0, departure: float = 1e-9) ->
                 "seed": seed,
                 "time": time,
                 "sigma": 1e-3,
-                "growth": fastest * (1 + off) if time == 30.0 else 0.1,
+                "growth": fastest * (1 + off) if time == END else 0.1,
                 "across": 1.0,
                 "departure": departure,
                 "fastest": fastest,
@@ -44,14 +54,17 @@ def aligned_flows(order: float, *, off: float = 0.0, departure: float = 1e-9) ->
     return pd.DataFrame(rows)
 
 
+ONE_START = 7  # the row of a random start with V = 4 and N = 2
+
+
 @named_after_its_call
 def starts_over_sizes(
-    order: float, *, dropped_order: float = -0.5, dropped_share: float = 0.3, worst: float = 0.0
+    *, order: float, dropped_order: float = -0.5, dropped_share: float = 0.3, worst: float = 0.0
 ) -> pd.DataFrame:
     """Return random starts with gains of size V^(-1/2) N^order.
 
-    The terms that eq. 21 drops are `dropped_share` V^`dropped_order` of the gain. With `worst` a single start, one with
-    N = 2, changes at that many times sigma sqrt(N).
+    The terms that eq. 21 drops are `dropped_share` V^`dropped_order` of the gain. With `worst` one start, `ONE_START`,
+    changes at that many times sigma sqrt(N).
     """
     rng = np.random.default_rng(1)
     rows = []
@@ -73,29 +86,30 @@ def starts_over_sizes(
     table = pd.DataFrame(rows)
     table.attrs["draw"] = ("classes", "largest", "scale", "seed")
     if worst:
-        table.loc[7, "rate"] = worst * 2.0 * np.sqrt(table.loc[7, "largest"])
+        sigma, largest = table.loc[ONE_START, ["sigma", "largest"]]
+        table.loc[ONE_START, "rate"] = worst * sigma * np.sqrt(largest)
     return table
 
 
 def verdict_on_dominant_class(starts: pd.DataFrame, early: pd.DataFrame, repeated: pd.DataFrame | None = None) -> str:
     """Return the verdict of `theorem_b_3_dominant_class`; by default a repeated context grows in proportion to N."""
-    tables = {"starts": starts, "early": early, "repeated": aligned_flows(1.0) if repeated is None else repeated}
+    tables = {"starts": starts, "early": early, "repeated": aligned_flows(order=1.0) if repeated is None else repeated}
     return evaluate(claims.theorem_b_3_dominant_class, tables, {"many_classes": 30.0}).verdict
 
 
 @pytest.mark.parametrize(
     ("starts", "early", "verdict"),
     [
-        (starts_over_sizes(0.0), aligned_flows(0.5), "corrected"),
+        (starts_over_sizes(order=0.0), aligned_flows(order=0.5), "corrected"),
         # the order of aligned growth is off by 0.05: a fiftieth is allowed, and what alignment leaves, nearly nothing
-        (starts_over_sizes(0.0), aligned_flows(0.45), "contradicted"),
+        (starts_over_sizes(order=0.0), aligned_flows(order=0.45), "contradicted"),
         # the order at random starts is off by 0.2: a twentieth is allowed
-        (starts_over_sizes(0.2), aligned_flows(0.5), "contradicted"),
+        (starts_over_sizes(order=0.2), aligned_flows(order=0.5), "contradicted"),
         # medians are a twentieth below ||A||, and alignment leaves nearly nothing
-        (starts_over_sizes(0.0), aligned_flows(0.5, off=-0.05), "contradicted"),
+        (starts_over_sizes(order=0.0), aligned_flows(order=0.5, off=-0.05), "contradicted"),
         # one random start is above the bound sigma sqrt(N), or below it
-        (starts_over_sizes(0.0, worst=1.05), aligned_flows(0.5), "contradicted"),
-        (starts_over_sizes(0.0, worst=0.95), aligned_flows(0.5), "corrected"),
+        (starts_over_sizes(order=0.0, worst=1.05), aligned_flows(order=0.5), "contradicted"),
+        (starts_over_sizes(order=0.0, worst=0.95), aligned_flows(order=0.5), "corrected"),
     ],
 )
 def test_growth_must_be_of_order_one_half_when_aligned_and_of_order_zero_at_random(starts, early, verdict):
@@ -107,29 +121,32 @@ def test_growth_must_be_of_order_one_half_when_aligned_and_of_order_zero_at_rand
 # 0.03 that are missing are left by across = 0.2.
 @pytest.mark.parametrize(("across", "verdict"), [(0.21, "corrected"), (0.19, "contradicted")])
 def test_the_order_may_be_off_by_what_alignment_leaves_open(across, verdict):
-    early = aligned_flows(0.45)
-    half = early["time"] == 15.0
-    # so near to the end nothing decays any more; of the three times it is still the nearest to 15, half of the last
-    early.loc[half, "time"] = 30 - 1e-9
-    early.loc[half, "across"] = across
-    assert verdict_on_dominant_class(starts_over_sizes(0.0), early) == verdict
+    early = aligned_flows(order=0.45)
+    is_half = early["time"] == HALF
+    # so near to the end nothing decays any more; of the three times it is still the nearest to half of the last, as 0
+    # is just farther from that
+    early.loc[is_half, "time"] = END - 1e-9
+    early.loc[is_half, "across"] = across
+    assert verdict_on_dominant_class(starts_over_sizes(order=0.0), early) == verdict
 
 
 def test_features_across_decay_at_the_rate_of_the_gap_from_half_the_time_to_the_end():
-    early = aligned_flows(0.6)
-    half = early["time"] == 15.0
-    early.loc[half, "across"] = 3.0
-    deficits = claims._growth_deficits(early)
-    assert (early.loc[half, "time"] == deficits["time"]).all()
-    norm, time_left = deficits["largest"] ** 0.6, 15.0 / np.sqrt(deficits["largest"])  # ||A||; flow time until the end
-    expected = (1 - 1 / norm) * 9.0 * np.exp(-2 * (norm - 1) * time_left)
+    order, across = 0.6, 3.0
+    early = aligned_flows(order=order)
+    is_half = early["time"] == HALF
+    early.loc[is_half, "across"] = across
+    deficits = claims._growth_deficits(early)  # a row for each flow, of its half time
+    assert (early.loc[is_half, "time"] == deficits["time"]).all()
+    norm = deficits["largest"] ** order  # ||A||
+    time_left = (END - HALF) / np.sqrt(deficits["largest"])  # flow time until the end
+    expected = (1 - 1 / norm) * across**2 * np.exp(-2 * (norm - 1) * time_left)
     np.testing.assert_allclose(deficits["deficit"], expected, rtol=1e-12)
 
 
 def test_growth_is_below_the_norm_by_the_gap_at_most():
     """Features that are all across grow at a rate of one instead of ||A|| = sqrt(N)."""
-    early = aligned_flows(0.5)
-    early["across"] = 1e30
+    early = aligned_flows(order=0.5)
+    early["across"] = 1e30  # so much that none of it has decayed by the end
     deficits = claims._growth_deficits(early)
     np.testing.assert_allclose(deficits["deficit"], 1 - 1 / np.sqrt(deficits["largest"]), rtol=1e-12)
 
@@ -162,7 +179,7 @@ def early_from_the_second_direction(share: float, *, seeds: int = 3) -> pd.DataF
         modes = start[:, None, :] * grown[..., None]
         f = np.einsum("em,mtd->ted", left[:, :3], modes)
         W = np.einsum("mtd,mc->tdc", modes, right[:3])
-        member = cell * seeds
+        member = cell * seeds  # the first seed of the cell
         trajectory.series["f"][member, :, : len(labels)] = f
         trajectory.series["W"][member, :, :, :30] = W
     return metrics.early_growth(trajectory)
@@ -179,7 +196,7 @@ def test_the_deficit_covers_a_leading_direction_that_begins_in_the_second_singul
     # up to twice its size, relatively; ten times leave room for features that are not quite aligned
     assert (measured <= 2 * deficits["deficit"] + 10 * end["departure"].max()).all()
     assert (deficits["deficit"] >= 0).all()
-    assert verdict_on_dominant_class(starts_over_sizes(0.0), early) == "corrected"
+    assert verdict_on_dominant_class(starts_over_sizes(order=0.0), early) == "corrected"
 
 
 def test_features_that_have_not_aligned_are_not_taken_for_another_order():
@@ -188,24 +205,25 @@ def test_features_that_have_not_aligned_are_not_taken_for_another_order():
     The claim must say that alignment leaves the order open, not that the order is zero.
     """
     early = early_from_the_second_direction(1e-9)
-    left_open = claims._order_left_by_alignment(early)
-    # half the distance of the orders 0, 1/2 and 1; seed 0 starts without the leading direction
+    left_open = claims._order_left_by_alignment(early)  # by how much the order may be off, for each seed
+    # more than 1/4, half the distance of the orders 0, 1/2 and 1, for seed 0, which starts without the leading
+    # direction, and less for the others
     assert left_open[0] > 0.25 > left_open[1:].max()
-    assert verdict_on_dominant_class(starts_over_sizes(0.0), early) == "undecided"
+    assert verdict_on_dominant_class(starts_over_sizes(order=0.0), early) == "undecided"
 
 
 def test_growth_in_proportion_to_the_size_itself_reproduces_the_paper():
-    starts = starts_over_sizes(0.0)
+    starts = starts_over_sizes(order=0.0)  # whose rates are replaced
     starts["rate"] = 0.9 * starts["sigma"] * starts["largest"]  # of order one, and below the bound sigma N
-    assert verdict_on_dominant_class(starts, aligned_flows(1.0)) == "reproduced"
+    assert verdict_on_dominant_class(starts, aligned_flows(order=1.0)) == "reproduced"
 
 
 def evaluation_of_equation_21(
     starts: pd.DataFrame, *, early: pd.DataFrame | None = None, repeated: pd.DataFrame | None = None
-):
+) -> Evaluation:
     """Evaluate `equation_21`; by default features align as they should, and a repeated context reaches the bound."""
-    early = aligned_flows(0.5) if early is None else early
-    repeated = aligned_flows(1.0) if repeated is None else repeated
+    early = aligned_flows(order=0.5) if early is None else early
+    repeated = aligned_flows(order=1.0) if repeated is None else repeated
     tables = {"starts": starts, "early": early, "repeated": repeated}
     return evaluate(claims.equation_21, tables, {"dropped_error": 0.1})
 
@@ -214,15 +232,15 @@ def evaluation_of_equation_21(
     ("starts", "verdict"),
     [
         # the error falls, at any order, and is small with 1000 classes
-        (starts_over_sizes(0.0), "reproduced"),
-        (starts_over_sizes(0.0, dropped_order=-0.6), "reproduced"),
-        (starts_over_sizes(0.0, dropped_order=-1.0), "reproduced"),
+        (starts_over_sizes(order=0.0), "reproduced"),
+        (starts_over_sizes(order=0.0, dropped_order=-0.6), "reproduced"),
+        (starts_over_sizes(order=0.0, dropped_order=-1.0), "reproduced"),
         # just falls, or just grows, and stays below 0.09 * 1000^0.01 = 0.096
-        (starts_over_sizes(0.0, dropped_order=-0.01, dropped_share=0.09), "reproduced"),
-        (starts_over_sizes(0.0, dropped_order=0.01, dropped_share=0.09), "contradicted"),
+        (starts_over_sizes(order=0.0, dropped_order=-0.01, dropped_share=0.09), "reproduced"),
+        (starts_over_sizes(order=0.0, dropped_order=0.01, dropped_share=0.09), "contradicted"),
         # falls, to 3.1 / sqrt(1000), just below a tenth, or to 3.2 / sqrt(1000), just above
-        (starts_over_sizes(0.0, dropped_share=3.1), "reproduced"),
-        (starts_over_sizes(0.0, dropped_share=3.2), "contradicted"),
+        (starts_over_sizes(order=0.0, dropped_share=3.1), "reproduced"),
+        (starts_over_sizes(order=0.0, dropped_share=3.2), "contradicted"),
     ],
 )
 def test_the_error_of_dropped_terms_must_fall_with_the_number_of_classes_and_be_a_tenth_at_most(starts, verdict):
@@ -230,7 +248,7 @@ def test_the_error_of_dropped_terms_must_fall_with_the_number_of_classes_and_be_
 
 
 def test_the_fewest_and_the_most_classes_of_random_starts_are_facts():
-    facts = evaluation_of_equation_21(starts_over_sizes(0.0)).facts
+    facts = evaluation_of_equation_21(starts_over_sizes(order=0.0)).facts
     assert (facts["fewest"], facts["most"]) == (4, 1000)
 
 
@@ -238,30 +256,30 @@ def test_the_fewest_and_the_most_classes_of_random_starts_are_facts():
 @pytest.mark.parametrize("flows", ["early", "repeated"])
 @pytest.mark.parametrize(("off", "verdict"), [(-1e-6, "reproduced"), (0.0, "reproduced"), (1e-6, "contradicted")])
 def test_the_gain_of_aligned_features_is_at_most_the_size_of_the_largest_class(flows, off, verdict):
-    found = evaluation_of_equation_21(starts_over_sizes(0.0), **{flows: aligned_flows(1.0, off=off)})
+    found = evaluation_of_equation_21(starts_over_sizes(order=0.0), **{flows: aligned_flows(order=1.0, off=off)})
     assert found.verdict == verdict
 
 
 @pytest.mark.parametrize(("share_of_size", "verdict"), [(0.99, "reproduced"), (1.01, "contradicted")])
 def test_the_gain_at_every_random_start_is_at_most_the_size_of_the_largest_class(share_of_size, verdict):
-    starts = starts_over_sizes(0.0)
-    # a single start, at which dropping terms makes no error
-    starts.loc[7, ["gain", "gain_many_classes"]] = share_of_size * starts.loc[7, "largest"]
+    starts = starts_over_sizes(order=0.0)
+    # of one start, at which dropping terms makes no error
+    starts.loc[ONE_START, ["gain", "gain_many_classes"]] = share_of_size * starts.loc[ONE_START, "largest"]
     assert evaluation_of_equation_21(starts).verdict == verdict
 
 
 def test_growth_before_the_end_where_features_have_not_aligned_is_not_compared_with_the_bound():
-    early = aligned_flows(0.5)
-    early.loc[early["time"] == 15.0, "growth"] = 1e3  # far above the bound, 32
-    assert evaluation_of_equation_21(starts_over_sizes(0.0), early=early).verdict == "reproduced"
+    early = aligned_flows(order=0.5)
+    early.loc[early["time"] == HALF, "growth"] = 1e3  # far above the bound, which is 32 at most
+    assert evaluation_of_equation_21(starts_over_sizes(order=0.0), early=early).verdict == "reproduced"
 
 
-# growth of order 0.5 is below the rival bound sqrt(N) as well; of order 0.9 it is above that and above N / 2, at N = 2
+# growth of order 0.5 is within the rival bound sqrt(N) as well; of order 0.9 it exceeds that, and the rival N / 2
 @pytest.mark.parametrize(("order", "verdict"), [(0.5, "undecided"), (0.9, "reproduced")])
 def test_a_smaller_bound_that_holds_as_well_leaves_equation_21_undecided(order, verdict):
-    found = evaluation_of_equation_21(starts_over_sizes(0.0), repeated=aligned_flows(order))
+    found = evaluation_of_equation_21(starts_over_sizes(order=0.0), repeated=aligned_flows(order=order))
     assert found.verdict == verdict
-    assert found.facts["repeats"] == pytest.approx(order)
+    assert found.facts["repeats"] == pytest.approx(order)  # the order of growth where examples repeat one context
 
 
 @pytest.fixture(scope="module")
@@ -269,7 +287,7 @@ def errors_of_dropped_terms() -> list[Estimate]:
     """Return the root mean square errors at the most classes, 100, of 20 tables of measured starts."""
     settings = {"classes": [4, 30, 100], "largest": [2, 8, 32], "dimension": 2, "scales": [1e-3], "seeds": 20}
     errors = []
-    for seed in range(20):
+    for seed in range(20):  # of the run
         starts = metrics.initial_states(trajectory_with_settings(runs.initial_states, settings, seed=seed))
         _bound, error, _order = evaluation_of_equation_21(starts).judgement.checks
         errors.append(error)
@@ -298,14 +316,20 @@ def test_intervals_of_the_error_of_dropped_terms_are_not_wider_than_the_errors_s
 # a fiftieth is allowed, and what alignment leaves, nearly nothing
 @pytest.mark.parametrize("order", [0.9, 1.1])
 def test_a_repeated_context_must_grow_in_proportion_to_the_size(order):
-    assert verdict_on_dominant_class(starts_over_sizes(0.0), aligned_flows(0.5), aligned_flows(order)) == "contradicted"
+    assert (
+        verdict_on_dominant_class(starts_over_sizes(order=0.0), aligned_flows(order=0.5), aligned_flows(order=order))
+        == "contradicted"
+    )
 
 
-def evaluation_of_bound(starts: pd.DataFrame, early: pd.DataFrame, repeated: pd.DataFrame):
-    """Evaluate `theorem_b_3_bound`; of confident starts every other one changes at three times the bound sigma N."""
+def evaluation_of_bound(starts: pd.DataFrame, early: pd.DataFrame, repeated: pd.DataFrame) -> Evaluation:
+    """Evaluate `theorem_b_3_bound`; of confident starts every other one changes at three times the bound sigma N.
+
+    Their predictions are not uniform, so that they give facts alone.
+    """
     confident = starts[starts["classes"] == 4].copy()
     confident["rate"] = 3.0 * confident["sigma"] * confident["largest"]
-    confident.loc[confident.index[::2], "rate"] /= -10  # the other half stays below it
+    confident.loc[confident.index[::2], "rate"] /= -10  # the other half is below the bound, and negative
     tables = {"starts": starts, "early": early, "repeated": repeated, "confident": confident}
     return evaluate(claims.theorem_b_3_bound, tables, {})
 
@@ -313,13 +337,13 @@ def evaluation_of_bound(starts: pd.DataFrame, early: pd.DataFrame, repeated: pd.
 @pytest.mark.parametrize(
     ("starts", "early", "repeated", "verdict"),
     [
-        (starts_over_sizes(0.0), aligned_flows(0.5), aligned_flows(1.0), "reproduced"),
-        # a start with N = 2: 1.9 sqrt(2) is above the bound, 2, and 1.3 sqrt(2) is below
-        (starts_over_sizes(0.0, worst=1.9), aligned_flows(0.5), aligned_flows(1.0), "contradicted"),
-        (starts_over_sizes(0.0, worst=1.3), aligned_flows(0.5), aligned_flows(1.0), "reproduced"),
+        (starts_over_sizes(order=0.0), aligned_flows(order=0.5), aligned_flows(order=1.0), "reproduced"),
+        # one start with N = 2: 1.9 sigma sqrt(2) is above the bound, 2 sigma, and 1.3 sigma sqrt(2) is below
+        (starts_over_sizes(order=0.0, worst=1.9), aligned_flows(order=0.5), aligned_flows(order=1.0), "contradicted"),
+        (starts_over_sizes(order=0.0, worst=1.3), aligned_flows(order=0.5), aligned_flows(order=1.0), "reproduced"),
         # aligned features above the bound by 1e-6: ten times the departure, 1e-9, is allowed
-        (starts_over_sizes(0.0), aligned_flows(1.0, off=1e-6), aligned_flows(1.0), "contradicted"),
-        (starts_over_sizes(0.0), aligned_flows(0.5), aligned_flows(1.0, off=1e-6), "contradicted"),
+        (starts_over_sizes(order=0.0), aligned_flows(order=1.0, off=1e-6), aligned_flows(order=1.0), "contradicted"),
+        (starts_over_sizes(order=0.0), aligned_flows(order=0.5), aligned_flows(order=1.0, off=1e-6), "contradicted"),
     ],
 )
 def test_no_rate_may_exceed_the_bound(starts, early, repeated, verdict):
@@ -327,11 +351,14 @@ def test_no_rate_may_exceed_the_bound(starts, early, repeated, verdict):
 
 
 def test_rates_above_the_bound_at_confident_starts_are_facts():
-    facts = evaluation_of_bound(starts_over_sizes(0.0), aligned_flows(0.5), aligned_flows(1.0)).facts
+    facts = evaluation_of_bound(starts_over_sizes(order=0.0), aligned_flows(order=0.5), aligned_flows(order=1.0)).facts
     assert facts["share_over_bound"] == pytest.approx(0.5)
     assert facts["fastest"] == pytest.approx(3.0)
 
 
 def test_the_root_of_the_size_as_a_bound_leaves_this_one_undecided_if_it_holds_as_well():
     # the repeated context grows at sqrt(N) too, and nothing reaches N
-    assert evaluation_of_bound(starts_over_sizes(0.0), aligned_flows(0.5), aligned_flows(0.5)).verdict == "undecided"
+    assert (
+        evaluation_of_bound(starts_over_sizes(order=0.0), aligned_flows(order=0.5), aligned_flows(order=0.5)).verdict
+        == "undecided"
+    )

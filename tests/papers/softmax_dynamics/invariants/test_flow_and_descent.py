@@ -32,6 +32,7 @@ FLOW = {
 
 @pytest.fixture(scope="module")
 def flow():
+    """Return the trajectory of two flows from balanced starts."""
     return trajectory_with_settings(runs.flow, FLOW, seed=1)
 
 
@@ -58,6 +59,7 @@ DESCENT_MEMBERS = [(0, 0.1, 0), (1, 0.1, 1), (2, 0.05, 0), (3, 0.05, 1)]  # numb
 
 @pytest.fixture(scope="module")
 def descent():
+    """Return the trajectory of gradient descent, a member for each of `DESCENT_MEMBERS`."""
     return trajectory_with_settings(runs.descent, DESCENT, seed=1)
 
 
@@ -78,13 +80,14 @@ def test_descent_takes_torchs_steps_and_records_all_rates_at_the_same_times(desc
 @pytest.mark.parametrize(("member", "rate", "seed"), DESCENT_MEMBERS)
 def test_drift_and_imbalance_of_descent_are_changes_and_sizes_of_the_conserved_difference(descent, member, rate, seed):
     f, W = (descent.series[name][member] for name in "fW")
-    at_start, at_end = (f[t].T @ f[t] - W[t] @ W[t].T for t in (0, -1))
+    difference_at_start, difference_at_end = (f[record].T @ f[record] - W[record] @ W[record].T for record in (0, -1))
     size = np.linalg.norm(f[-1].T @ f[-1] + W[-1] @ W[-1].T)
     table = metrics.descent(descent)
+    # at the end, and relative to the size there
     drift = select(table, "drift", learning_rate=rate, seed=seed)["value"].iloc[-1]
-    assert drift == pytest.approx(np.linalg.norm(at_end - at_start) / size, rel=1e-9)
+    assert drift == pytest.approx(np.linalg.norm(difference_at_end - difference_at_start) / size, rel=1e-9)
     imbalance = select(table, "imbalance", learning_rate=rate, seed=seed)["value"].iloc[-1]
-    assert imbalance == pytest.approx(np.linalg.norm(at_end) / size, rel=1e-9)
+    assert imbalance == pytest.approx(np.linalg.norm(difference_at_end) / size, rel=1e-9)
 
 
 INPUTS = {
@@ -99,13 +102,16 @@ INPUTS = {
     "points": 4,
     "rtol": 1e-10,
     "atol": 1e-14,
-    "looser": 1e4,
+    "looser": 1e4,  # times the tolerances
 }
 
 
 @pytest.fixture(scope="module")
 def linear():
-    """Return flows of linear features and of free ones, one member for each correlation of the inputs."""
+    """Return flows of linear features and of free ones, one member for each correlation of the inputs.
+
+    Series are the features: `linear`, `free`, and `looser`, the free ones at looser tolerances.
+    """
     return trajectory_with_settings(runs.linear_inputs, INPUTS, seed=2)
 
 
@@ -113,8 +119,8 @@ def linear():
 def first_classifier():
     """Return W at the start, which the trajectory does not record, drawn as the run draws it."""
     (rng,) = generators(2, "softmax_dynamics.linear_inputs", 1)
-    rng.standard_normal(5 * 3 + 5 * 2)  # inputs and first layer come first
-    return 0.3 * rng.standard_normal((2, 2))  # dimension, classes
+    rng.standard_normal(5 * 3 + 5 * 2)  # inputs of 5 entries for 3 examples, and a first layer to 2 dimensions
+    return INPUTS["scale"] * rng.standard_normal((2, 2))  # dimension, classes
 
 
 @pytest.mark.parametrize(
@@ -130,7 +136,7 @@ def test_linear_features_move_by_the_kernel_of_their_inputs(linear, first_classi
 
     f = linear.series[series][member]
     expected, _ = integrate_by_scipy(f[0], first_classifier, linear.time, derivatives)
-    # scipy's relative tolerance is 1e-9 a step
+    # scipy's relative tolerance is 1e-9 a step, for hundreds of steps
     np.testing.assert_allclose(f, expected, rtol=0, atol=1e-6)
 
 
@@ -184,7 +190,8 @@ def test_gains_predict_rates_from_balanced_starts(flow, quantity):
 
 
 def test_gains_do_not_predict_rates_from_other_starts():
-    rows = select(metrics.flow(trajectory_with_settings(runs.flow, {**FLOW, "init": "gaussian"}, seed=1)), "rate_f")
+    gaussian_flow = trajectory_with_settings(runs.flow, {**FLOW, "init": "gaussian"}, seed=1)
+    rows = select(metrics.flow(gaussian_flow), "rate_f")
     assert (rows["value"] - rows["predicted"]).abs().max() > 1e-2
 
 
@@ -227,10 +234,12 @@ def test_singular_values_are_roots_of_eigenvalues(measured, seed):
 def test_spectra_and_directions_of_factors_turned_by_a_known_angle():
     angle = 0.2
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    # of three examples and three classes, in two dimensions
     f = np.array([[3.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     W = turn @ np.array([[2.0, 0.0, 0.0], [0.0, 1.5, 0.0]])
     series = {"f": f[None, None], "W": W[None, None]}  # one member at one time
-    trajectory = Trajectory(np.zeros(1), series, {"labels": np.eye(3)[None]}, {**FLOW, "counts": [1, 1, 1], "seeds": 1})
+    settings = {**FLOW, "counts": [1, 1, 1], "seeds": 1}
+    trajectory = Trajectory(np.zeros(1), series, {"labels": np.eye(3)[None]}, settings)
     table = metrics.flow(trajectory)
     # the squares of the singular values are 9 and 1 of f, 4 and 2.25 of W
     assert select(table, "spectra")["value"].item() == pytest.approx((9 - 4) / 9)
@@ -249,6 +258,7 @@ def test_a_flow_that_failed_is_empty_and_its_siblings_are_not(flow):
 
 @pytest.fixture(scope="module")
 def curves():
+    """Return the trajectory of two smooth curves of matrices, M and their derivatives dM."""
     settings = {"rows": 3, "columns": 2, "seeds": 2, "points": 7, "step": 1e-3}
     return trajectory_with_settings(runs.matrix_curves, settings, seed=5)
 

@@ -14,8 +14,8 @@ from tests.papers.softmax_dynamics.tables import grid_table
 from tests.support import plan
 
 SCALES = (0.001, 0.1, 1.0)  # the last is above `small_scale`: its draws are left out
-CELLS = [("4-2-1-1", "gaussian", scale) for scale in SCALES]
-SEEDS = 50
+CELLS = [("4-2-1-1", "gaussian", scale) for scale in SCALES]  # class sizes, kind of start, scale
+SEEDS = 50  # draws of each cell
 MEMBERS = len(CELLS) * SEEDS
 
 
@@ -33,9 +33,10 @@ def columns(*entries: np.ndarray | float) -> np.ndarray:
 
 
 def evaluation_of_separations(factor: np.ndarray, weights_separate: np.ndarray) -> Evaluation:
-    """Judge separations that grow during warm-up by a factor of 2 or more.
+    """Judge whether in most draws the largest class separates from the others until the first class is learned.
 
-    Those of features change by `factor`, those of weights by 2 where `weights_separate` is true and by 1/2 elsewhere.
+    Its separation must grow by a factor of 2 or more, in features and in weights. That in features changes by `factor`,
+    that in weights by 2 where `weights_separate` is true and by 1/2 elsewhere.
     """
     one = np.ones(MEMBERS)
     measured = {  # a column for each of the moments of `grids.Moment`
@@ -49,9 +50,9 @@ def evaluation_of_separations(factor: np.ndarray, weights_separate: np.ndarray) 
 @pytest.mark.parametrize(
     ("factors", "shares_of_weights", "verdict"),  # at each scale, the last of which is not judged
     [
-        ((2.2, 2.1, 1.0), (1.0, 1.0, 0.0), "reproduced"),
-        ((1.9, 1.8, 9.0), (1.0, 1.0, 1.0), "not reproduced"),  # features by less than the factor of 2
-        ((2.2, 2.1, 9.0), (0.3, 0.3, 1.0), "not reproduced"),  # weights in fewer than half of the draws
+        pytest.param((2.2, 2.1, 1.0), (1.0, 1.0, 0.0), "reproduced", id="both at the small scales"),
+        pytest.param((1.9, 1.8, 9.0), (1.0, 1.0, 1.0), "not reproduced", id="features by less than a factor of 2"),
+        pytest.param((2.2, 2.1, 9.0), (0.3, 0.3, 1.0), "not reproduced", id="weights in fewer than half of the draws"),
     ],
 )
 def test_features_and_weights_must_separate_from_small_starts(factors, shares_of_weights, verdict):
@@ -66,11 +67,12 @@ def test_the_least_factor_at_a_small_scale_is_a_fact():
 
 
 def evaluation_of_courses(falls_first: np.ndarray, others_fall: np.ndarray | bool = True) -> Evaluation:
-    """Judge ranks that fall and then rise where `falls_first` is true.
+    """Judge whether in most draws the first change of the rank, by 0.05 or more, is a fall.
 
-    The others rise at first; then they fall where `others_fall` is true.
+    Ranks fall and then rise where `falls_first` is true. The others rise at first; then they fall where `others_fall`
+    is true.
     """
-    swing = np.zeros((MEMBERS, 4))
+    swing = np.zeros((MEMBERS, 4))  # the first four changes of the rank, zeros after the last
     swing[~falls_first, 0] = 0.3
     swing[~falls_first & others_fall, 1] = -0.3
     swing[falls_first, :2] = [-0.3, 0.5]
@@ -94,12 +96,13 @@ each_small_scale_counts = pytest.mark.parametrize(
 def test_the_rank_must_fall_first_at_each_small_scale(shares, verdict):
     found = evaluation_of_courses(among_first(*shares))
     assert found.verdict == verdict
-    assert found.judgement.headline.value == pytest.approx(np.mean(shares[:2]))
-    assert found.facts["large"] == pytest.approx(shares[2])
+    *of_small_scales, of_large_scale = shares
+    assert found.judgement.headline.value == pytest.approx(np.mean(of_small_scales))
+    assert found.facts["large"] == pytest.approx(of_large_scale)
 
 
 def test_of_the_draws_that_do_not_fall_first_the_share_that_rises_and_falls_is_a_fact():
-    # of 50 draws the first 10 fall first, and 20 of the others fall after their rise
+    # of 50 draws of each scale the first 10 fall first; of the first 30 those that do not, 20, fall after their rise
     found = evaluation_of_courses(among_first(0.2, 0.2, 0.2), others_fall=among_first(0.6, 0.6, 0.6))
     assert found.facts["rise_then_fall"] == pytest.approx(20 / 40)
 
@@ -117,6 +120,9 @@ def evaluation_of_expansions(
     frequent_is_last: np.ndarray | bool = False,
 ) -> Evaluation:
     """Judge whether features expand from when the first class is learned to when the rarest begin to be.
+
+    In most draws the rank, by 0.05 or more, and both singular values must grow in this time, and the most frequent
+    class must not be learned last.
 
     The first class is learned at time 1; until then the rank changes by `before`. It changes by `rise` until the rarest
     begin to be learned, at the time `rare_begin`, and by `later` until they are. The second singular value is 1 when
@@ -141,8 +147,16 @@ def test_the_rank_must_rise_from_the_first_class_learned_to_when_the_rarest_begi
     # by the threshold, 0.05, or more
     found = evaluation_of_expansions(np.where(among_first(*shares), 0.06, 0.04))
     assert found.verdict == verdict
-    assert found.judgement.headline.value == pytest.approx(np.mean(shares[:2]))
-    expected = {"large": shares[2], "lowest": min(shares[:2]), "until_learned": np.mean(shares[:2]), "meanwhile": 0.0}
+    *of_small_scales, of_large_scale = shares
+    mean = np.mean(of_small_scales)
+    assert found.judgement.headline.value == pytest.approx(mean)
+    expected = {
+        "large": of_large_scale,
+        "lowest": min(of_small_scales),
+        # the rank rises from when the first class is learned to when the rarest are, or only while the rarest are
+        "until_learned": mean,
+        "meanwhile": 0.0,
+    }
     assert {fact: found.facts[fact] for fact in expected} == pytest.approx(expected)
 
 
@@ -160,10 +174,10 @@ def test_a_rise_while_the_rare_classes_are_learned_does_not_count_as_expansion()
     ("rare_begin", "share_that_rises", "verdict"),
     [(1.1, 1.0, "reproduced"), (1.0, 0.0, "not reproduced"), (0.9, 0.0, "not reproduced")],
 )
-def test_draws_whose_rare_classes_begin_before_the_first_is_learned_have_no_phase_of_expansion(
+def test_draws_whose_rare_classes_begin_to_be_learned_before_any_class_is_have_no_phase_of_expansion(
     rare_begin, share_that_rises, verdict
 ):
-    """The first class is learned at time 1."""
+    """The first class is learned at time 1, and rare ones begin to be at `rare_begin`."""
     found = evaluation_of_expansions(RISE, rare_begin=rare_begin)
     assert found.verdict == verdict
     assert found.judgement.headline.value == share_that_rises
@@ -188,27 +202,30 @@ def test_a_rank_that_rises_before_any_class_is_learned_as_well_leaves_the_claim_
 
 # -- along single courses ----------------------------------------------------------------------------------------------
 
-COURSE = {"factor": 2.0, "lower": 0.4, "upper": 0.9, "majority_share": 0.5}
+# `factor` is that by which errors must shrink, and separations grow; a class begins to be learned at the probability
+# `lower`, and is learned at `upper`
+SETTINGS_OF_COURSES = {"factor": 2.0, "lower": 0.4, "upper": 0.9, "majority_share": 0.5}
+COURSES = 60  # draws
 # of classes of 2, 1 and 1 examples at four times: the largest is learned at the second. The features expand from then
 # to the third, the last at which both rare classes are below `lower`. These are learned at the fourth.
 LEARNED = np.array([[0.3, 0.3, 0.3], [0.6, 0.2, 0.2], [0.8, 0.35, 0.35], [0.95, 0.92, 0.92]])
 
 
 def with_largest(*probabilities: float) -> np.ndarray:
-    """Return the probabilities with those of the largest class at each time replaced."""
+    """Return the probabilities `LEARNED` with those of the largest class, at each of four times, replaced."""
     return np.column_stack([probabilities, LEARNED[:, 1:]])
 
 
 def course(probability=LEARNED, apart=(0.1, 0.1, 0.1, 1.0), apart_w=(0.1, 0.1, 0.1, 1.0), share: float = 1.0):
-    """Return sixty flows at four times, a share of which have the given probabilities and distances.
+    """Return `COURSES` flows at four times, a share of which have the given probabilities and distances.
 
     `apart` are distances between the two rare classes' features at each time, and `apart_w` those between their
     columns of the classifier. In the other flows the largest class stays at 0.6, and the rare ones stay together. The
     largest class is at one end of an axis. The rare ones are at the other, apart from each other along the second.
     """
     rows = []
-    for seed, time in itertools.product(range(60), range(4)):
-        as_given = seed < round(60 * share)
+    for seed, time in itertools.product(range(COURSES), range(4)):
+        as_given = seed < round(COURSES * share)
         entries = {"probability": probability[time] if as_given else np.minimum(probability[time], [0.6, 1.0, 1.0])}
         for name, distances, repeated in (("feature", apart, 2), ("class", apart_w, 1)):
             half = (distances[time] if as_given else 0.1) / 2
@@ -228,10 +245,15 @@ IN_WARM_UP, WHILE_RARE = "the warm-up instead", "the time in which the rare clas
 
 
 @pytest.mark.parametrize(
-    ("given", "verdict", "rivals_that_hold"),
+    ("given", "verdict", "rivals_that_hold"),  # `given`: arguments of `course`
     [
-        pytest.param({}, "reproduced", [], id="from 0.4 to 0.2"),
-        pytest.param({"probability": with_largest(0.3, 0.6, 0.75, 0.95)}, "not reproduced", [], id="from 0.4 to 0.25"),
+        pytest.param({}, "reproduced", [], id="an error that halves, from 0.4 to 0.2"),
+        pytest.param(
+            {"probability": with_largest(0.3, 0.6, 0.75, 0.95)},
+            "not reproduced",
+            [],
+            id="an error from 0.4 to 0.25",
+        ),
         pytest.param({"share": 0.2}, "not reproduced", [], id="in one draw of five"),
         pytest.param(
             {"probability": with_largest(0.05, 0.6, 0.8, 0.95)}, "undecided", [IN_WARM_UP], id="in the warm-up as well"
@@ -245,20 +267,21 @@ IN_WARM_UP, WHILE_RARE = "the warm-up instead", "the time in which the rare clas
 def test_the_error_of_the_most_frequent_class_must_halve_while_features_expand_and_only_then(
     given, verdict, rivals_that_hold
 ):
-    found = evaluate(claims.frequent_classes_gain_confidence, {"course": course(**given)}, COURSE)
+    found = evaluate(claims.frequent_classes_gain_confidence, {"course": course(**given)}, SETTINGS_OF_COURSES)
     assert found.verdict == verdict
     assert [phrase for phrase, verdict_of in found.rivals.items() if verdict_of == "reproduced"] == rivals_that_hold
 
 
 def test_factors_by_which_errors_shrink_are_facts():
-    facts = evaluate(claims.frequent_classes_gain_confidence, {"course": course()}, COURSE).facts
-    # errors are one less probabilities. Afterwards that of the rare classes shrinks by more, from 0.65 to 0.08
+    facts = evaluate(claims.frequent_classes_gain_confidence, {"course": course()}, SETTINGS_OF_COURSES).facts
+    # errors are one less probabilities, those of `LEARNED`
     expected = {
-        "before": 0.7 / 0.4,
-        "frequent": 0.4 / 0.2,
-        "rarest": 0.8 / 0.65,
+        "before": 0.7 / 0.4,  # of the largest class until the first class is learned
+        "frequent": 0.4 / 0.2,  # of the largest class while the features expand
+        "rarest": 0.8 / 0.65,  # of the rare classes in the same time
+        # shares of draws in which the error of the largest class shrinks by more than that of the rare ones
         "share_more": 1,
-        "share_more_later": 0,
+        "share_more_later": 0,  # afterwards it shrinks from 0.2 to 0.05, that of the rare ones from 0.65 to 0.08
     }
     assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
 
@@ -274,9 +297,9 @@ def test_factors_by_which_errors_shrink_are_facts():
     ],
 )
 def test_rare_classes_must_separate_while_they_are_learned_in_both_spaces(given, verdict):
-    found = evaluate(claims.rare_classes_separate, {"course": course(**given)}, COURSE)
+    found = evaluate(claims.rare_classes_separate, {"course": course(**given)}, SETTINGS_OF_COURSES)
     assert found.verdict == verdict
-    assert found.judgement.headline.draws == 60
+    assert found.judgement.headline.draws == COURSES
 
 
 def test_the_configured_draws_are_enough_to_tell_a_share_of_0_6_from_one_half():
@@ -284,10 +307,10 @@ def test_the_configured_draws_are_enough_to_tell_a_share_of_0_6_from_one_half():
     configured = plan(papers=["softmax_dynamics"])
     claim = configured.claim("softmax_dynamics", "rare_classes_separate")
     run = configured.config.blocks("softmax_dynamics", "runs")[claim["runs"]["course"]["name"]]
-    draws, majority_share = run["seeds"], claim["settings"]["majority_share"]
-    counts = np.arange(draws + 1)  # of draws that separate
-    is_decided = [share(count, draws).lower >= majority_share for count in counts]
-    probability_of_a_decision = stats.binom.pmf(counts, draws, 0.6) @ is_decided
+    draws = run["seeds"]
+    separating = np.arange(draws + 1)  # how many draws separate
+    is_decided = [share(count, draws).lower >= claim["settings"]["majority_share"] for count in separating]
+    probability_of_a_decision = stats.binom.pmf(separating, draws, 0.6) @ is_decided
     assert probability_of_a_decision >= 0.95
 
 

@@ -129,8 +129,8 @@ def test_all_moments_are_apart_in_some_member_under_cross_entropy_alone(trajecto
 
     Under the squared loss not all classes are learned, and moments coincide.
     """
-    are_apart = [len(set(member.places.values())) == len(Moment) for member in members]
-    assert any(are_apart) == (trajectory.settings["loss"] == "cross_entropy")
+    all_are_apart = [len(set(member.places.values())) == len(Moment) for member in members]
+    assert any(all_are_apart) == (trajectory.settings["loss"] == "cross_entropy")
 
 
 def test_final_outputs_are_those_of_each_class_at_the_end(table, members):
@@ -141,18 +141,19 @@ def test_final_outputs_are_those_of_each_class_at_the_end(table, members):
 def test_a_class_is_learned_when_its_output_passes_one_half_for_good(trajectory, table, members):
     times, learning_times = trajectory.time, Grid(table).learning_times()
     for member in members:
-        for k, when in enumerate(learning_times[member.number]):
-            output, case = member.outputs[:, k], f"{member}, class {k}"
-            if np.isinf(when):
+        for k, learning_time in enumerate(learning_times[member.number]):
+            output = member.outputs[:, k]
+            case = f"{member}, class {k}"
+            if np.isinf(learning_time):
                 assert output[-1] <= 0.5, case
             else:
-                assert np.interp(when, times, output) == pytest.approx(0.5, abs=SINGLE), case
-                assert (output[times >= when] > 0.5).all(), case
+                assert np.interp(learning_time, times, output) == pytest.approx(0.5, abs=SINGLE), case
+                assert (output[times >= learning_time] > 0.5).all(), case
 
 
 def test_changes_of_the_rank_are_those_between_its_places_in_time(trajectory, table, members):
     times, grid = trajectory.time, Grid(table)
-    half_decade = next(place for place, time in enumerate(times) if time >= times[-1] / 10**0.5)
+    last_half_decade = next(place for place, time in enumerate(times) if time >= times[-1] / 10**0.5)
     for member in members:
         ranks, places = member.ranks, member.places
         # the warm-up's trough, where the rank is lowest until the first class is learned
@@ -161,7 +162,7 @@ def test_changes_of_the_rank_are_those_between_its_places_in_time(trajectory, ta
             "warm_up": max(ranks[: trough + 1]) - ranks[trough],
             "growth": max(ranks[trough:]) - ranks[trough],
             "net": ranks[places[Moment.RARE_LEARNED]] - ranks[places[Moment.RARE_BEGIN]],
-            "tail": ranks[-1] - ranks[half_decade],
+            "tail": ranks[-1] - ranks[last_half_decade],
         }
         measured = {name: grid.number(name, measure="rankme_centred")[member.number] for name in expected}
         assert measured == pytest.approx(expected, abs=SINGLE), member
@@ -218,9 +219,9 @@ def test_each_member_has_its_class_sizes_start_scale_and_seed(table):
 @pytest.mark.parametrize("scale", SETTINGS["scales"])
 def test_features_start_as_large_as_the_scale_that_the_table_names(trajectory, table, scale):
     features = trajectory.series["f"][Grid(table).scale == scale, 0].astype(float)
-    # 96 entries: their root mean square has a relative standard error of 0.07; four times that. Scales differ by a
+    # the root mean square of N entries has the relative standard error 1 / sqrt(2 N), here 0.07; scales differ by a
     # factor of three
-    assert np.sqrt(np.mean(features**2)) == pytest.approx(scale, rel=0.3)
+    assert np.sqrt(np.mean(features**2)) == pytest.approx(scale, rel=4 / np.sqrt(2 * features.size))
 
 
 def test_columns_of_class_sizes_leave_out_the_padding_and_call_unequal_ones_skewed():
@@ -257,25 +258,26 @@ def cell():
     return trajectory, metrics.toy(trajectory, coordinates=1, populations=["examples", "classes"])
 
 
-def series_of(table, quantity, seed, entries=1):
-    """Return a quantity of one draw over time, shape (times, entries)."""
-    return select(table, quantity, seed=seed)["value"].to_numpy().reshape(-1, entries)
+def series_of(table, quantity, seed):
+    """Return a quantity of one draw over time, shape (times, entries); of one entry (times,)."""
+    rows = select(table, quantity, seed=seed)
+    return rows["value"].to_numpy().reshape(rows["time"].nunique(), -1).squeeze()
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(("population", "prefix"), [("examples", ""), ("classes", "class_")])
 def test_ranks_of_a_cell_over_time_are_entropies_of_its_spectra(cell, population, prefix, seed):
     trajectory, table = cell
-    f, _ = states(trajectory, seed)
-    means = np.stack([f[:, :3].mean(axis=1), f[:, 3], f[:, 4]], axis=1)  # of classes of 3, 1 and 1 examples
-    rows = means if population == "classes" else f
+    f, _ = states(trajectory, seed)  # shape (times, examples, d)
+    class_means = np.stack([f[:, :3].mean(axis=1), f[:, 3], f[:, 4]], axis=1)  # of 3, 1 and 1 examples
+    rows = class_means if population == "classes" else f
     ranks = {
         "rankme_centred": [rank_of(points) for points in rows],
         "rankme": [rank_of(points, centred=False) for points in rows],
         "effective_rank": [np.exp(stats.entropy(np.linalg.svd(points)[1])) for points in rows],
     }
     for name, expected in ranks.items():
-        measured = series_of(table, f"{prefix}{name}", seed)[:, 0]
+        measured = series_of(table, f"{prefix}{name}", seed)
         np.testing.assert_allclose(measured, expected, rtol=1e-6, err_msg=name)
 
 
@@ -283,7 +285,7 @@ def test_ranks_of_a_cell_over_time_are_entropies_of_its_spectra(cell, population
 def test_loss_alignment_and_separation_of_a_cell_over_time_are_those_of_torch_and_numpy(cell, seed):
     trajectory, table = cell
     pairs = list(zip(*states(trajectory, seed), strict=True))  # f and W at each time
-    classes = torch.tensor([0, 0, 0, 1, 2])
+    classes = torch.tensor([0, 0, 0, 1, 2])  # of each example
     by_hand = {
         "loss": [float(loss_of(torch.tensor(f), torch.tensor(W), classes, "cross_entropy")) for f, W in pairs],
         "alignment": [leading_cosine(f, W) for f, W in pairs],
@@ -291,7 +293,7 @@ def test_loss_alignment_and_separation_of_a_cell_over_time_are_those_of_torch_an
         "separation_w": [separation(W.T, 1) for _, W in pairs],
     }
     for name, expected in by_hand.items():
-        np.testing.assert_allclose(series_of(table, name, seed)[:, 0], expected, rtol=1e-6, err_msg=name)
+        np.testing.assert_allclose(series_of(table, name, seed), expected, rtol=1e-6, err_msg=name)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -299,18 +301,18 @@ def test_probabilities_and_rates_of_a_cell_over_time_are_those_of_scipy_and_torc
     trajectory, table = cell
     f, W = states(trajectory, seed)
     outputs = own_outputs(f, W, CELL["counts"], "cross_entropy")
-    np.testing.assert_allclose(series_of(table, "probability", seed, 3), outputs, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(series_of(table, "probability", seed), outputs, rtol=0, atol=1e-12)
     rates = []
     for features, classifier in zip(f, W, strict=True):
         df, _ = velocity(features, classifier, CELL["counts"], "cross_entropy")
         rates.append(rates_of_singular_values(features, df))
-    np.testing.assert_allclose(series_of(table, "rate", seed, 3), rates, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(series_of(table, "rate", seed), rates, rtol=0, atol=1e-9)
 
 
 def test_coordinates_are_written_of_as_many_members_as_asked_for(cell):
-    trajectory, table = cell  # `coordinates=1`
+    trajectory, table = cell  # measured with `coordinates=1`, of two members
     assert select(table, "feature_x")["seed"].unique().tolist() == [0]
-    f, W = (factor[-1] for factor in states(trajectory, 0))
+    f, W = (factor[-1] for factor in states(trajectory, member=0))
     for name, expected in (("feature_x", f[:, 0]), ("feature_y", f[:, 1]), ("class_x", W[0]), ("class_y", W[1])):
         measured = select(table, name, time=trajectory.time[-1])["value"]
         np.testing.assert_allclose(measured, expected, err_msg=name)

@@ -41,7 +41,7 @@ def points_of(trajectory, population) -> np.ndarray:
     return np.einsum("mec,mted->mtcd", labels, f) / labels.sum(axis=1)[:, None, :, None]
 
 
-# states are stored in single precision: metrics that compute with them alike agree to better than 1e-6
+SINGLE = 1e-6  # states are stored in single precision: metrics that compute with them alike agree to better than this
 
 
 @pytest.mark.parametrize("population", ["examples", "classes"])
@@ -49,8 +49,8 @@ def test_singular_values_are_roots_of_the_eigenvalues_of_the_second_moments(traj
     grid, names = Grid(metrics.flow_grid(trajectory, **MEASURE)), SPECTRA[population]
     last = points_of(trajectory, population)[:, -1]
     squares = np.linalg.eigvalsh(np.swapaxes(last, -1, -2) @ last)  # ascending
-    np.testing.assert_allclose(grid.at(Moment.END, names.sigma_1) ** 2, squares[:, -1], rtol=1e-6)
-    np.testing.assert_allclose(grid.at(Moment.END, names.sigma_2) ** 2, squares[:, -2], rtol=1e-6)
+    np.testing.assert_allclose(grid.at(Moment.END, names.sigma_1) ** 2, squares[:, -1], rtol=SINGLE)
+    np.testing.assert_allclose(grid.at(Moment.END, names.sigma_2) ** 2, squares[:, -2], rtol=SINGLE)
 
 
 @pytest.mark.parametrize("population", ["examples", "classes"])
@@ -58,8 +58,8 @@ def test_variances_are_eigenvalues_of_the_covariance(trajectory, population):
     grid, names = Grid(metrics.flow_grid(trajectory, **MEASURE)), SPECTRA[population]
     last = points_of(trajectory, population)[:, -1]
     variances = np.array([np.linalg.eigvalsh(np.cov(points.T, bias=True)) for points in last])  # ascending
-    np.testing.assert_allclose(grid.at(Moment.END, names.variance_1), variances[:, -1], rtol=1e-6)
-    np.testing.assert_allclose(grid.at(Moment.END, names.variance_2), variances[:, -2], rtol=1e-6)
+    np.testing.assert_allclose(grid.at(Moment.END, names.variance_1), variances[:, -1], rtol=SINGLE)
+    np.testing.assert_allclose(grid.at(Moment.END, names.variance_2), variances[:, -2], rtol=SINGLE)
 
 
 @pytest.mark.parametrize("population", ["examples", "classes"])
@@ -78,12 +78,12 @@ def test_directions_are_compared_with_the_leading_one_when_the_rarest_classes_ar
         cosines = np.abs(leading[member] @ leading[member, learned])
         for moment, place in ((Moment.START, 0), (Moment.RARE_LEARNED, learned), (Moment.END, -1)):
             measured = grid.at(moment, names.direction)[member]
-            np.testing.assert_allclose(measured, cosines[place], rtol=0, atol=1e-6, err_msg=f"{member=}, {moment}")
+            np.testing.assert_allclose(measured, cosines[place], rtol=0, atol=SINGLE, err_msg=f"{member=}, {moment}")
 
 
 def test_a_member_that_failed_is_undecided_and_its_siblings_are_not(trajectory):
     without_failure = Grid(metrics.flow_grid(trajectory, **MEASURE))
-    failed = np.arange(trajectory.members) == 4
+    failed = np.arange(trajectory.members) == 4  # one of twelve
     series = {name: states.copy() for name, states in trajectory.series.items()}
     for states in series.values():
         states[failed, 10:] = np.nan  # from the eleventh record on
@@ -101,11 +101,13 @@ def test_under_the_squared_loss_two_dimensions_learn_the_two_largest_classes():
     settings = {**SETTINGS, "counts": [[4, 2, 1, 1]], "dimension": 2, "loss": "squared", "scales": [0.1]}
     trajectory = trajectory_with_settings(runs.flow_grid, settings, seed=1)
     final = Grid(metrics.flow_grid(trajectory, **MEASURE)).entries("final")
-    # the slowest directions have not quite converged at the horizon
+    # of each of three draws; the slowest directions have not quite converged at the horizon
     np.testing.assert_allclose(final, np.tile([1.0, 1.0, 0.0, 0.0], (3, 1)), rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize("counts", [[[2, 2], [3, 2]], [[2, 2], [2, 1, 1]]], ids=["examples", "classes"])
+@pytest.mark.parametrize(
+    "counts", [[[2, 2], [3, 2]], [[2, 2], [2, 1, 1]]], ids=["other numbers of examples", "other numbers of classes"]
+)
 def test_grids_of_unequal_shapes_are_refused(counts):
     with pytest.raises(ProjectError, match="as many classes and as many examples"):
         trajectory_with_settings(runs.flow_grid, {**SETTINGS, "counts": counts}, seed=1)
