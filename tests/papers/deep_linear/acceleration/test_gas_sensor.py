@@ -37,7 +37,7 @@ def archive(tmp_path):
     ]
     half = SAMPLES // 2
     with zipfile.ZipFile(tmp_path / "gas.zip", "w") as file:
-        of_another_gas = "2;5.0 1:1.0"
+        of_another_gas = "2;5.0 1:1.0"  # gas; label, and one feature by its number
         file.writestr("batch1.dat", "\n".join([*lines[:half], of_another_gas]))
         file.writestr("batch2.dat", "\n".join(lines[half:]))
     return tmp_path / "gas.zip"

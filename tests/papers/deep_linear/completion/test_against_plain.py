@@ -17,7 +17,9 @@ from tests.papers.deep_linear import plain
 from tests.papers.deep_linear.shared import trajectory_and_table
 from tests.support import evaluation
 
-SIZE, OBSERVED = 6, 22  # rows and columns; entries that are observed
+SIZE = 6  # rows, and columns
+OBSERVED = 22  # entries that are observed
+DRAWS = 2
 SETTINGS = {
     "depth": 3,
     "scales": [0.3, 0.1],
@@ -32,8 +34,8 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def data():
-    """Two draws: matrices `truth` of rank 2, and `mask`, true where an entry is observed, (2, SIZE, SIZE)."""
-    return low_rank(size=SIZE, rank=2, observed=OBSERVED, draws=2, seed=3)
+    """Matrices `truth` of rank 2, and `mask`, true where an entry is observed: shape (DRAWS, SIZE, SIZE)."""
+    return low_rank(size=SIZE, rank=2, observed=OBSERVED, draws=DRAWS, seed=3)
 
 
 def measures_by_definition(W, truth, mask):
@@ -57,9 +59,10 @@ def completions(data):
 
 def plain_descent(data, draw, scale):
     """Return the matrix that plain descent ends at, shape (SIZE, SIZE), and the loss at every step."""
-    rng = list(generators(SETTINGS["seed"], "deep_linear.completion", 2))[draw]
-    # entries have standard deviation scale^(1/N) n^(-1/2) in each of N = 3 layers
-    start = list(rng.standard_normal((3, SIZE, SIZE)) * scale ** (1 / 3) / np.sqrt(SIZE))
+    rng = list(generators(SETTINGS["seed"], "deep_linear.completion", DRAWS))[draw]
+    # entries have standard deviation scale^(1/N) n^(-1/2) in each of N layers
+    depth = SETTINGS["depth"]
+    start = list(rng.standard_normal((depth, SIZE, SIZE)) * scale ** (1 / depth) / np.sqrt(SIZE))
     loss = plain.loss_on_observed(data["truth"][draw], data["mask"][draw])
     (rate,) = SETTINGS["learning_rates"]
     layers, losses = plain.descend_until(start, loss, rate, SETTINGS["stop"], SETTINGS["max_steps"])
@@ -96,7 +99,7 @@ def test_norm_and_rank_of_the_matrix_to_complete_are_those_by_definition(data, c
 
 
 def test_nothing_is_measured_of_a_completion_that_diverged(data):
-    measures = measures_of(np.full((2, SIZE, SIZE), np.inf), data["truth"], data["mask"])
+    measures = measures_of(np.full((DRAWS, SIZE, SIZE), np.inf), data["truth"], data["mask"])
     of_completion = {"error", "train_loss", "nuclear_norm", "effective_rank"}
     assert of_completion <= set(measures)
     for name, values in measures.items():
@@ -112,7 +115,7 @@ def one_entry(mask):
 @pytest.fixture(scope="module")
 def minimisers(data):
     """Metrics of made-up minimisers: one is off by 0.25 on an observed entry, the other by 0.5 on one that is not."""
-    first, second = data["truth"].copy()
+    first, second = data["truth"].copy()  # one of each draw
     first[one_entry(data["mask"][0])] -= 0.25
     second[one_entry(~data["mask"][1])] += 0.5
     solved = {
@@ -201,7 +204,16 @@ def test_the_figure_refuses_a_third_learning_rate_for_which_it_has_no_kind_of_li
 
 # -- judges ----------------------------------------------------------------------------------------
 
-# by role, means with which all claims hold; `many` are 5000 entries, the others 2000
+# What claims require, of means over draws:
+#
+# depth_beats_nuclear_norm_2k: errors of networks are below the minimiser's, at depth 3 by `decades` or more, and that
+#     one is as far above the squared misfit
+# depth_3_beats_depth_2_2k: errors at depth 3 are `decades` or more below those at depth 2
+# deep_has_larger_nuclear_norm: networks' norms exceed the minimiser's, by more than with many entries and than the gaps
+# depth_lowers_effective_rank: ranks fall from the minimiser to depth 2, and from there to depth 3, by more than ranks
+#     differ with many entries
+#
+# By role, means with which all hold; roles in `many` are of so many entries that all three recover the matrix
 MEANS = {
     "depth_2": {"error": 1e-3, "norm": 101.0, "rank": 6.0},
     "depth_3": {"error": 1e-5, "norm": 102.0, "rank": 5.0},

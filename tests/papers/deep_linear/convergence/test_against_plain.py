@@ -18,7 +18,8 @@ from tests.support import claim_tables, evaluation, named_after_its_call, smoke
 
 # -- the guarantee in closed form ------------------------------------------------------------------
 
-VALUES = [1.0, 0.7]  # singular values of a target
+LARGEST, SMALLEST = 1.0, 0.7  # singular values of a target
+VALUES = [LARGEST, SMALLEST]
 
 
 @pytest.mark.parametrize("depth", [2, 3, 5])
@@ -26,8 +27,8 @@ VALUES = [1.0, 0.7]  # singular values of a target
 def test_the_flows_first_rate_is_2n_times_the_guaranteed_one(depth, margin):
     """From the target with its last singular value lowered to c, log loss falls at 2 N c^(2 - 2/N) at first."""
     target = np.diag(VALUES)
-    layers = plain.balanced_layers(np.diag([VALUES[0], margin]), depth)
-    loss = 0.5 * (VALUES[1] - margin) ** 2
+    layers = plain.balanced_layers(np.diag([LARGEST, margin]), depth)
+    loss = 0.5 * (SMALLEST - margin) ** 2
     loss_falls_at = sum(np.sum(gradient**2) for gradient in plain.gradients(layers, plain.squared_loss(target)))
     assert loss_falls_at / loss == pytest.approx(2 * depth * theory.guaranteed_rate(margin, depth))
 
@@ -84,8 +85,8 @@ def test_starts_are_as_far_from_the_target_as_the_margin_lets_them(margins, dept
     target = constants["target"][0]
     smallest = smallest_singular_value(target)
     margin = fraction * smallest
-    of_flow = np.isclose(constants["margin"], margin, rtol=1e-9) & (constants["depth"] == depth)
-    starts = trajectory.series["end_to_end"][of_flow, 0]
+    is_member = np.isclose(constants["margin"], margin, rtol=1e-9) & (constants["depth"] == depth)
+    starts = trajectory.series["end_to_end"][is_member, 0]
     assert len(starts) == 3, "the smallest direction, the same with imbalance, and a random direction"
     np.testing.assert_allclose(np.linalg.norm(starts - target, axis=(1, 2)), smallest - margin, rtol=1e-6)
 
@@ -97,6 +98,7 @@ def test_the_rate_from_the_smallest_direction_is_that_of_a_scalar_flow(margins, 
     last = smallest_singular_value(trajectory.constants["target"][0])
     margin = fraction * last
     scaled_time = np.concatenate([[0.0], np.geomspace(MARGINS["first_time"], MARGINS["horizon"], MARGINS["points"])])
+    # a singular value leaves the margin c at a rate in proportion to c^(1 - 2/N), relative to itself
     time = margin ** (2 / depth - 1) * scaled_time
     s = scipy.integrate.solve_ivp(
         lambda _time, s: depth * s ** (2 - 2 / depth) * (last - s),
@@ -130,8 +132,9 @@ GUARANTEE = {
     "seeds": 1,
     "seed": 2,
 }
-RATE = GUARANTEE["step"] * GUARANTEE["margin"] ** 4
-RATES = {
+DEPTH = GUARANTEE["depth"]
+RATE = GUARANTEE["step"] * GUARANTEE["margin"] ** 4  # as the run has it
+RATES = {  # by start
     "assumptions hold": RATE,
     "beyond a singular matrix": RATE,
     "unbalanced": RATE,
@@ -155,14 +158,15 @@ def plain_start(case, target):
     """Return the layers at which descent starts, by their definition."""
     U, (first, last), Vt = np.linalg.svd(target)
     if case == "beyond a singular matrix":
-        return plain.balanced_layers(U @ np.diag([first, -last]) @ Vt, 3)
-    balanced = plain.balanced_layers(U @ np.diag([first, GUARANTEE["margin"]]) @ Vt, 3)
+        return plain.balanced_layers(U @ np.diag([first, -last]) @ Vt, DEPTH)
+    balanced = plain.balanced_layers(U @ np.diag([first, GUARANTEE["margin"]]) @ Vt, DEPTH)
 
     def rescaled(factor):
+        """Return layers with the same product, the first by so many times larger than balanced, the second smaller."""
         return [balanced[0] * factor, balanced[1] / factor, balanced[2]]
 
     if case == "imbalance allowed":
-        allowed = theory.allowed_imbalance(GUARANTEE["margin"], 3, target)
+        allowed = theory.allowed_imbalance(GUARANTEE["margin"], DEPTH, target)
         return rescaled(scipy.optimize.brentq(lambda factor: largest_imbalance(rescaled(factor)) - allowed, 1.0, 2.0))
     return balanced if case == "assumptions hold" else rescaled(GUARANTEE["rescaling"])
 
@@ -192,7 +196,7 @@ def test_losses_and_their_smallest_rate_are_those_of_plain_descent(guarantee, ca
 def test_the_predicted_bound_falls_at_the_guaranteed_rate(guarantee):
     _, table = guarantee
     rows = select(table, "relative_excess", case="assumptions hold")
-    guaranteed = GUARANTEE["margin"] ** (4 / 3)  # margin^(2 (N - 1) / N) at depth 3
+    guaranteed = GUARANTEE["margin"] ** (2 - 2 / DEPTH)
     np.testing.assert_allclose(rows["predicted"], np.exp(-guaranteed * rows["time"]))
 
 
@@ -202,7 +206,7 @@ def test_descent_from_too_far_turns_the_first_direction_over_and_stays_there(gua
     target = trajectory.constants["target"][0]
     # a layer's first singular value w, with w^3 that of the product, moves by -rate w^5, which is -4 w at this w
     w = (4 / RATE) ** (1 / 4)
-    far = plain.balanced_layers(w**3 / np.linalg.norm(target, 2) * target, 3)
+    far = plain.balanced_layers(w**3 / np.linalg.norm(target, 2) * target, DEPTH)
     (first_layer, *_), losses = plain.descend_until(far, plain.squared_loss(target), RATE, 0.0, 1)
     U, singular_values, Vt = np.linalg.svd(far[0])
     # but for the target's part in the gradient, a hundredth, which makes 0.02
@@ -233,11 +237,12 @@ TORCH_LOSSES = {  # by name, functions of the residual W - target
     "log cosh": lambda residual: torch.sum(torch.log(torch.cosh(residual))),
     "squares and fourth powers": lambda residual: torch.sum(0.5 * residual**2 + 0.25 * residual**4),
 }
-# Bounds from below on a loss of singular matrices, which are at least 0.7 from the target, the smallest of VALUES. The
-# first loss is least with all of that distance in one entry, the second with its fourth powers even over four.
+# Bounds from below on a loss of singular matrices, which are at least SMALLEST from the target. The first loss is least
+# with all of that distance in one entry, the second with a quarter of its square in each of four, so that fourth powers
+# sum to a quarter of its fourth power.
 LEAST_ON_SINGULAR = {
-    "log cosh": np.log(np.cosh(0.7)),
-    "squares and fourth powers": 0.5 * 0.7**2 + 0.25 * 0.7**4 / 4,
+    "log cosh": np.log(np.cosh(SMALLEST)),
+    "squares and fourth powers": 0.5 * SMALLEST**2 + 0.25 * SMALLEST**4 / 4,
 }
 every_loss_and_start = pytest.mark.parametrize(
     ("name", "start"), list(itertools.product(TORCH_LOSSES, ("below", "beyond")))
@@ -330,14 +335,16 @@ def test_along_the_steepest_direction_the_loss_falls_as_that_of_one_number(depth
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "named"),
     [
-        pytest.param({"depths": [1, 2], "points": 5}, id="one layer, which has no saddle"),
-        pytest.param({"depths": [2], "points": 1}, id="one distance, which gives no order"),
+        pytest.param(
+            {"depths": [1, 2], "points": 5}, r"depths \[1, 2\] and points 5", id="one layer, which has no saddle"
+        ),
+        pytest.param({"depths": [2], "points": 1}, r"depths \[2\] and points 1", id="one distance: no order"),
     ],
 )
-def test_a_saddle_takes_two_layers_and_two_distances(settings):
-    with pytest.raises(ProjectError, match="must be 2 or more"):
+def test_a_saddle_takes_two_layers_and_two_distances(settings, named):
+    with pytest.raises(ProjectError, match=f"{named}: each must be 2 or more"):
         runs.zero_weights(**settings, size=2, smallest=1e-3, largest=0.3, seeds=1, seed=3)
 
 
@@ -355,8 +362,11 @@ ONE_OUTPUT = {
     "max_steps": 60,
     "seed": 1,
 }
-# by kind of start, the standard deviation of its entries
-DEVIATIONS = {"over the dimension": ONE_OUTPUT["deviation"] / 3, "over the root": ONE_OUTPUT["deviation"] / np.sqrt(3)}
+(DIMENSION,) = ONE_OUTPUT["dimensions"]
+DEVIATIONS = {  # by kind of start, the standard deviation of its entries
+    "over the dimension": ONE_OUTPUT["deviation"] / DIMENSION,
+    "over the root": ONE_OUTPUT["deviation"] / np.sqrt(DIMENSION),
+}
 every_kind_of_start = pytest.mark.parametrize("kind", DEVIATIONS)
 
 
@@ -367,9 +377,9 @@ def one_output():
 
 
 def random_starts(kind):
-    """Return the end-to-end row vectors of six starts, shape (6, 3), and the target."""
-    (rng,) = generators(ONE_OUTPUT["seed"], "deep_linear.one_output.3", 1)
-    return DEVIATIONS[kind] * rng.standard_normal((6, 3)), np.array([1.0, 0.0, 0.0])
+    """Return the end-to-end row vectors of all starts, shape (draws, DIMENSION), and the target, a unit vector."""
+    (rng,) = generators(ONE_OUTPUT["seed"], f"deep_linear.one_output.{DIMENSION}", 1)
+    return DEVIATIONS[kind] * rng.standard_normal((ONE_OUTPUT["draws"], DIMENSION)), np.eye(DIMENSION)[0]
 
 
 @every_kind_of_start
@@ -383,8 +393,9 @@ def test_starts_meet_the_assumption_if_every_vector_of_the_margin_is_further_awa
 
 @every_kind_of_start
 def test_followed_starts_converge_where_plain_descent_does(one_output, kind):
-    """The first four of six are followed; of the others it is not known."""
+    """The first of them are followed; of the others it is not known."""
     starts, target = random_starts(kind)
+    n_followed = ONE_OUTPUT["followed"]
     rate, tolerance, max_steps = (ONE_OUTPUT[name] for name in ("learning_rate", "tolerance", "max_steps"))
 
     def loss(W):
@@ -392,10 +403,13 @@ def test_followed_starts_converge_where_plain_descent_does(one_output, kind):
         return torch.sum((W - torch.tensor(target)) ** 2)
 
     converged = []
-    for start in starts[:4]:
-        _, losses = plain.descend_until(plain.balanced_layers(start[None], 3), loss, rate, tolerance, max_steps)
+    for start in starts[:n_followed]:
+        layers = plain.balanced_layers(start[None], ONE_OUTPUT["depth"])
+        _, losses = plain.descend_until(layers, loss, rate, tolerance, max_steps)
         converged.append(losses[-1] <= tolerance)
-    np.testing.assert_array_equal(by_draw(one_output, "converged", deviation=kind)[:, 0], [*converged, np.nan, np.nan])
+    measured = by_draw(one_output, "converged", deviation=kind)[:, 0]
+    np.testing.assert_array_equal(measured[:n_followed], converged)
+    np.testing.assert_array_equal(measured[n_followed:], np.nan)
 
 
 # -- the fewest steps of an initialisation ---------------------------------------------------------
@@ -406,11 +420,14 @@ def test_followed_starts_converge_where_plain_descent_does(one_output, kind):
 def test_the_fewest_steps_of_an_initialisation_are_those_of_plain_descent(monkeypatch, init, depth):
     monkeypatch.setattr(convergence_time, "AT_ONCE", 3)  # several calls of compiled code
     X = np.random.default_rng(0).standard_normal((9, 2))
-    data, rates = {"X": X, "Y": (X @ [1.0, -2.0])[:, None]}, [0.1, 5.0, 0.3, 1.9]
+    teacher = [1.0, -2.0]
+    data = {"X": X, "Y": (X @ teacher)[:, None]}
+    rates = [0.1, 5.0, 0.3, 1.9]
+    deviation = 0.5
     settings = {
         "depths": [depth],
         "width": 2,
-        "deviations": [0.5],
+        "deviations": [deviation],
         "learning_rates": rates,
         "tolerance": 1e-2,
         "max_steps": 200,
@@ -420,16 +437,16 @@ def test_the_fewest_steps_of_an_initialisation_are_those_of_plain_descent(monkey
     _, table = trajectory_and_table(runs.initialisation_range, metrics.initialisation_range, settings, data)
     # whitened, inputs are U Vt; the target is the direction of their products with the labels
     U, _, Vt = np.linalg.svd(X, full_matrices=False)
-    target = (Vt.T @ U.T @ X @ [1.0, -2.0])[None]
+    target = (Vt.T @ U.T @ X @ teacher)[None]
     target /= np.linalg.norm(target)
     (rng,) = generators(0, f"deep_linear.initialisation_range.{depth}", 1)
     normal = [rng.standard_normal((rows, 2)) for rows in [*[2] * (depth - 1), 1]]
     direction = rng.standard_normal((1, 2))
     if init == "balanced":
-        layers = plain.balanced_layers(0.5 * direction, depth)
+        layers = plain.balanced_layers(deviation * direction, depth)
     else:
         # entries of a product of N Gaussian layers of width 2 and deviation d have variance 2^(N-1) d^(2N)
-        layer_deviation = (0.5 / 2 ** ((depth - 1) / 2)) ** (1 / depth)
+        layer_deviation = (deviation / 2 ** ((depth - 1) / 2)) ** (1 / depth)
         layers = [layer_deviation * layer for layer in normal]
 
     steps_by_rate = {}  # of rates that arrive
@@ -454,6 +471,9 @@ def test_the_fewest_steps_of_an_initialisation_are_those_of_plain_descent(monkey
 #     unbalanced layers above ten times it on some draw; from other starts at 1e-5 or less
 # LOSSES: flows from below end at 1e-6 of their first loss or less; those from beyond, a rival, do not on some draw
 # OUTPUT: the share of starts that meet the assumption is that of a closed form in each dimension, and those arrive
+# LINEAR_RATE: in flows, and in descents from starts that meet both assumptions, losses are at most exp(-rate t) at the
+#     guaranteed rate, margin^(2 - 2/N): as printed losses themselves, as corrected their excess over the least loss,
+#     relative to the first excess
 SADDLE, LINEAR_RATE, NEEDED = "saddle_at_zero", "linear_rate", "assumptions_necessary"
 LOSSES, OUTPUT = "other_convex_losses", "output_dimension_one"
 SETTINGS = {SADDLE: {"rounding": 1e-9}, NEEDED: {"reached": 1e-5}, LOSSES: {"reached": 1e-6}, OUTPUT: {}}
@@ -579,7 +599,7 @@ def test_the_printed_bound_is_one_of_the_loss_itself(first_excess, least_loss, p
     headline = evaluation("deep_linear", LINEAR_RATE, tables, least_loss=least_loss).judgement.headline
     assert headline.state == printed
     time = np.unique(select(tables["descent"], "relative_excess", case="assumptions hold")["time"])
-    time = time[time > 0]
+    time = time[time > 0]  # a rate takes time
     loss = first_excess * np.exp(-time) + least_loss
     is_counted = loss > tables["descent"].attrs["settings"]["floor"] * first_excess  # below that it is rounding
     smallest_rate = np.min(-np.log(loss[is_counted]) / time[is_counted])

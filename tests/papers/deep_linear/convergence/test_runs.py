@@ -23,7 +23,10 @@ GUARANTEE = {
 
 
 def test_descent_from_beyond_a_singular_matrix_stays_there_in_spite_of_rounding():
-    """At depth two that matrix is a strict saddle, which rounding of 1e-16 would leave after a time of about 37."""
+    """At depth two that matrix is a strict saddle, which rounding of 1e-16 would leave after a time of about 37.
+
+    Rounding, exp(-37), grows like exp(sigma t), where sigma is one here; the run is twice as long.
+    """
     settings = GUARANTEE | {"depth": 2, "smallest": 1.0, "largest": 1.0, "horizon": 81.0}
     trajectory = runs.guarantee(**settings)
     is_beyond = trajectory.constants["case"] == "beyond a singular matrix"
@@ -49,6 +52,7 @@ def test_starts_with_less_loss_than_singular_matrices_are_nearer_than_zero_is():
 
 
 def flows_at_margins():
+    """Return the run of flows: spectra of targets have the bounds of GUARANTEE."""
     span = LogSpan(first_time=1e-3, horizon=1.0, points=2, rtol=1e-6, atol=1e-9)
     bounds = {name: GUARANTEE[name] for name in ("smallest", "largest")}
     return runs.margins(depths=[2], size=3, **bounds, fractions=[0.5], seeds=4, integration=span, seed=0)
@@ -65,6 +69,7 @@ def test_every_draw_has_a_target_with_a_spectrum_of_its_own_within_the_bounds(ru
     assert np.all((values >= GUARANTEE["smallest"]) & (values <= GUARANTEE["largest"]))
     _, first_members = np.unique(trajectory.constants["member"], return_index=True)  # `member` is the draw's number
     of_draws = values[first_members]
+    assert len(of_draws) > 1
     assert len(np.unique(of_draws.round(9))) == of_draws.size, "no singular value occurs twice"
 
 

@@ -35,18 +35,17 @@ def test_no_singular_matrix_has_less_loss_than_the_bound(name, step):
         assert loss.value(singular - target, S) >= loss.least_on_singular(target, S) - 1e-12, f"{draw=}"
 
 
-FLOOR = 1e-12
+FLOOR = 1e-12  # relative loss below which rates of fall are not read
+TIME = np.linspace(0.0, 30.0, 61)[None]  # of one member: shape (1, times), half a unit apart
 
 
 def test_a_loss_that_rises_again_from_below_the_floor_has_the_rate_at_which_it_fell():
-    time = np.linspace(0.0, 30.0, 61)[None]
-    loss = np.exp(-2 * time)
-    loss[0, 30:] = 2 * FLOOR  # at the time 15, after exp(-28) at 14 has been below the floor
-    assert _smallest_rate(loss, time, FLOOR) == pytest.approx(2.0)
+    loss = np.exp(-2 * TIME)
+    loss[TIME >= 15] = 2 * FLOOR  # at the time 14 exp(-28) has been below the floor
+    assert _smallest_rate(loss, TIME, FLOOR) == pytest.approx(2.0)
 
 
 def test_a_loss_that_stays_above_the_floor_counts_to_the_end():
-    time = np.linspace(0.0, 30.0, 61)[None]
-    loss = np.exp(-2 * time)
-    loss[0, 10:] = np.exp(-10.0)  # from the time 5 on
-    assert _smallest_rate(loss, time, FLOOR) == pytest.approx(10 / 30)
+    loss = np.exp(-2 * TIME)
+    loss[TIME >= 5] = np.exp(-2 * 5)
+    assert _smallest_rate(loss, TIME, FLOOR) == pytest.approx(2 * 5 / TIME.max())

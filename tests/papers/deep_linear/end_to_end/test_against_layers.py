@@ -23,8 +23,10 @@ from tests.support import evaluation, named_after_its_call, trajectory_of
 
 # -- gradient flow of layers, and the end-to-end dynamics ------------------------------------------
 
-INITS, FLOW_DEPTHS = ["balanced", "gaussian"], [2, 3]
+INITS = ["balanced", "gaussian"]  # layers at the start
+FLOW_DEPTHS = [2, 3]
 INPUTS, OUTPUTS, WIDTH = 3, 2, 4
+RANK = min(INPUTS, OUTPUTS)  # number of singular values of an end-to-end matrix
 TOLERANCES = {"rtol": 1e-9, "atol": 1e-12}
 SETTINGS = {
     "depths": FLOW_DEPTHS,
@@ -59,7 +61,7 @@ def series(init, depth, name):
 
 
 def measured(init, depth, quantity, **where):
-    """Return a quantity of one flow at every time."""
+    """Return a quantity of one flow at every time, shape (times,)."""
     _, table = flows(init)
     return by_draw(table, quantity, depth=depth, **where)[0]
 
@@ -93,7 +95,7 @@ def products(path):
 @every_flow
 def test_singular_values_are_those_of_layers_by_scipy(init, depth):
     values = np.linalg.svd(products(plain_path(init, depth)), compute_uv=False)
-    for index in (1, 2):
+    for index in range(1, RANK + 1):
         np.testing.assert_allclose(
             measured(init, depth, "sigma", index=index),
             values[:, index - 1],
@@ -120,9 +122,9 @@ def test_distances_from_the_equations_of_both_depths_are_those_of_layers_by_scip
 
 
 @every_flow
-def test_singular_values_of_the_equation_are_measured(init, depth):
+def test_singular_values_of_the_end_to_end_equation_are_measured(init, depth):
     values = np.linalg.svd(series(init, depth, "direct"), compute_uv=False)
-    for index in (1, 2):
+    for index in range(1, RANK + 1):
         np.testing.assert_allclose(
             measured(init, depth, "direct", index=index), values[:, index - 1], rtol=0, atol=1e-12, err_msg=f"{index=}"
         )
@@ -131,7 +133,7 @@ def test_singular_values_of_the_equation_are_measured(init, depth):
 # errors that the classical Runge-Kutta method may make: in steps of 0.05 some times 0.05^4, which is 6e-6, and in half
 # steps a sixteenth of that, or a little more
 FIXED_STEPS = {"in_steps": 1e-4, "in_half_steps": 1e-5}
-# places along an axis of its states
+# places along the second axis of recorded states, shape (times, 3, OUTPUTS, INPUTS): by which their W was integrated
 LAYERS, EQUATION, EQUATION_OF_ONE_LAYER_FEWER = 0, 1, 2
 
 
@@ -153,6 +155,7 @@ def test_an_order_is_log2_of_the_largest_distance_in_steps_over_that_in_half_ste
     for name in FIXED_STEPS:
         states = series(init, depth, name)
         largest_distance[name] = np.linalg.norm(states[:, LAYERS] - states[:, equation], axis=(1, 2)).max()
+    # at order p half the step divides the distance by 2^p
     expected = np.log2(largest_distance["in_steps"] / largest_distance["in_half_steps"])
     assert measured(init, depth, quantity).item() == pytest.approx(expected)
 
@@ -174,7 +177,7 @@ def test_the_equation_of_one_layer_fewer_has_the_product_of_that_many_balanced_l
 @every_depth
 def test_the_law_of_rates_integrates_to_the_singular_values_of_balanced_layers(depth):
     values = np.linalg.svd(products(plain_path("balanced", depth)), compute_uv=False)
-    by_the_law = series("balanced", depth, "integrated")[:, 0]  # two wrong laws are at 1 and 2
+    by_the_law = series("balanced", depth, "integrated")[:, 0]  # along the second axis two wrong laws are at 1 and 2
     np.testing.assert_allclose(by_the_law, values, rtol=0, atol=PATH_ERROR)
 
 
@@ -325,10 +328,10 @@ def test_wrong_laws_start_with_their_own_rates():
     """Over a short time singular values move by the law's rate, by that over N, and by that times sigma^(1/N)."""
     settings = SETTINGS | {"init": "balanced", "horizon": 1e-4, "points": 2, "depths": [3]}
     trajectory = trajectory_of(runs.end_to_end_flow, **settings)
-    # at the two times, singular values by each law: shape (2, r)
+    # singular values by each law, shape (2, r): at the start and at the end
     law, without_factor, other_exponent = np.moveaxis(trajectory.series["integrated"][0], 1, 0)
     moved = law[1] - law[0]
-    # rates change by about 1e-4 of themselves in a time of 1e-4
+    # N is 3; rates change by about 1e-4 of themselves in a time of 1e-4
     np.testing.assert_allclose((without_factor[1] - without_factor[0]) * 3, moved, rtol=1e-3)
     np.testing.assert_allclose((other_exponent[1] - other_exponent[0]) / law[0] ** (1 / 3), moved, rtol=1e-3)
 
@@ -385,7 +388,7 @@ def test_one_singular_value_is_in_each_third_of_the_range_of_logarithms(velociti
     trajectory, _ = velocities
     W, _ = matrix_and_gradient(trajectory, seed, depth)
     ascending = np.linalg.svd(W, compute_uv=False)[::-1]
-    edges = np.geomspace(SMALLEST, LARGEST, 4)
+    edges = np.geomspace(SMALLEST, LARGEST, 4)  # of three intervals
     assert np.all((edges[:-1] <= ascending) & (ascending <= edges[1:])), f"{ascending} between {edges}"
 
 
@@ -399,18 +402,21 @@ def test_every_depth_has_the_matrix_and_the_gradient_of_its_seed(velocities, see
 
 def test_seeds_have_matrices_and_gradients_of_their_own(velocities):
     trajectory, _ = velocities
-    one, other = (np.array(matrix_and_gradient(trajectory, seed, depth=2)) for seed in VELOCITY_SEEDS)
-    assert not np.isclose(one, other).any()
+    of_first_seed, of_second_seed = (
+        np.array(matrix_and_gradient(trajectory, seed, depth=2)) for seed in VELOCITY_SEEDS
+    )
+    assert not np.isclose(of_first_seed, of_second_seed).any()
 
 
 def test_bounds_of_a_spectrum_in_the_wrong_order_are_refused():
-    with pytest.raises(ProjectError, match=r"smallest .* must be at most largest"):
+    with pytest.raises(ProjectError, match=r"smallest \(2\) must be at most largest \(1\)"):
         runs.balanced_velocity(depths=[2], size=2, smallest=2.0, largest=1.0, seeds=1, seed=0)
 
 
 @pytest.mark.parametrize(("fewer", "more"), [(2, 3), (3, 4), (2, 8), (7, 8)])
 def test_a_factor_is_the_same_for_both_depths_at_the_turning_value(fewer, more):
     def log_factor(log_sigma, depth):
+        """Return log(N sigma^(2 - 2/N))."""
         return np.log(depth) + (2 - 2 / depth) * log_sigma
 
     def difference(log_sigma):
@@ -422,8 +428,8 @@ def test_a_factor_is_the_same_for_both_depths_at_the_turning_value(fewer, more):
 # -- how descent and small starts leave balance ----------------------------------------------------
 
 
-@pytest.mark.parametrize(("rate", "steps"), [(0.1, 4), (0.05, 8)])  # over the horizon, 0.4
-def test_descent_leaves_balance_by_as_much_as_plain_descent(rate, steps):
+@pytest.mark.parametrize("rate", [0.1, 0.05])  # the coarsest, and once halved
+def test_descent_leaves_balance_by_as_much_as_plain_descent(rate):
     settings = {
         "depth": 3,
         "inputs": 3,
@@ -437,15 +443,18 @@ def test_descent_leaves_balance_by_as_much_as_plain_descent(rate, steps):
         "seed": 6,
     }
     _, table = trajectory_and_table(runs.balancedness_descent, metrics.balancedness_descent, settings)
-    (rng,) = generators(6, "deep_linear.balancedness_descent", 1)
-    target = rng.standard_normal((2, 3))
-    layers = plain.balanced_layers(0.5 * rng.standard_normal((2, 3)), 3)
+    (rng,) = generators(settings["seed"], "deep_linear.balancedness_descent", settings["seeds"])
+    shape = (settings["outputs"], settings["inputs"])
+    target = rng.standard_normal(shape)
+    layers = plain.balanced_layers(settings["start"] * rng.standard_normal(shape), settings["depth"])
+    steps = round(settings["horizon"] / rate)
     ended = plain.descend(layers, plain.squared_loss(target), rate, steps)
     _, drift_at_end = gram_movements([layers, ended])["drift"]
     assert select(table, "drift", learning_rate=rate)["value"].item() == pytest.approx(drift_at_end)
 
 
 def largest_imbalance(layers):
+    """Return the largest norm by which Gram matrices of neighbouring layers differ."""
     return max(np.linalg.norm(above.T @ above - below @ below.T) for below, above in pairwise(layers))
 
 
@@ -455,14 +464,16 @@ def largest_spectral_norm(layers):
 
 @pytest.mark.parametrize("scale", [0.0, 0.3], ids=["identity layers", "Gaussian layers of scale 0.3"])
 def test_balance_relative_to_layers_and_their_growth_are_those_of_layers_by_scipy(scale):
-    settings = {"depth": 3, "size": 3, "scales": [0.3], "horizon": 1.0, "seeds": 1, "seed": 1, **TOLERANCES}
+    depth = size = 3
+    horizon = 1.0
+    settings = {"depth": depth, "size": size, "scales": [0.3], "horizon": horizon, "seeds": 1, "seed": 1, **TOLERANCES}
     _, table = trajectory_and_table(runs.approximate_balance, metrics.approximate_balance, settings)
     (rng,) = generators(1, "deep_linear.approximate_balance", 1)
-    target = rng.standard_normal((3, 3)) / np.sqrt(3)
-    normal = [rng.standard_normal((3, 3)) for _ in range(3)]
-    is_identity = scale == 0.0
-    layers = [np.eye(3)] * 3 if is_identity else [scale * layer for layer in normal]
-    duration = 1.0 if is_identity else 1.0 / scale  # horizon / s^(N - 2)
+    target = rng.standard_normal((size, size)) / np.sqrt(size)
+    normal = [rng.standard_normal((size, size)) for _ in range(depth)]
+    is_identity = scale == 0.0  # as the run names it
+    layers = [np.eye(size)] * depth if is_identity else [scale * layer for layer in normal]
+    duration = horizon if is_identity else horizon / scale ** (depth - 2)
     start, end = plain.flow(layers, plain.squared_loss(target), np.array([0.0, duration]))
     expected = {
         "imbalance_at_start": largest_imbalance(start) / largest_spectral_norm(end) ** 2,
@@ -476,7 +487,9 @@ def test_balance_relative_to_layers_and_their_growth_are_those_of_layers_by_scip
 
 # -- judges ---------------------------------------------------------------------------------------
 
-RTOL = 1e-11  # of the flows at smoke scale; the amplification of 100 allows errors up to 100 RTOL
+# relative tolerances of runs at smoke scale; the claims' amplification, 100, allows errors up to a hundred times them
+RTOL = 1e-11  # of flows of layers
+RTOL_OF_APPROXIMATE_BALANCE = 1e-9
 
 
 @named_after_its_call
@@ -544,7 +557,7 @@ def exceed_bound(share, *, depth):
 # BALANCE: the imbalance at the end is of second order in the scale, and zero from identity layers; layers grow twofold
 CONSERVED, LAW = "balancedness_flow", "singular_value_dynamics"
 SEMIDEFINITE, POSITIVE, BALANCE = "preconditioner_psd", "preconditioner_positive", "approximate_balance"
-LEAST_OF_EIGENVALUES = 12  # of gradients with 3 rows and 4 columns
+LEAST_OF_EIGENVALUES = 3 * 4  # the last index: of gradients with 3 rows and 4 columns, at smoke scale
 
 
 def above_zero(values):
@@ -561,8 +574,8 @@ def above_zero(values):
         (POSITIVE, leave_at_singular(90 * RTOL, depth=3)),
         (POSITIVE, exceed_bound(-90 * RTOL, depth=2)),
         (POSITIVE, exceed_bound(1e-3, depth=2)),
-        # the run of these layers has the relative tolerance 1e-9; scale 0 means identity layers
-        (BALANCE, put("imbalance_at_end", 90 * 1e-9, scale=0.0, seed=0)),
+        # scale 0 means identity layers
+        (BALANCE, put("imbalance_at_end", 90 * RTOL_OF_APPROXIMATE_BALANCE, scale=0.0, seed=0)),
         (BALANCE, put("layer_growth", 2.1, scale=above_zero, seed=1)),
     ],
 )
@@ -583,7 +596,7 @@ def test_values_within_their_bound_are_reproduced(claim, alter):
         (POSITIVE, leave_at_singular(110 * RTOL, depth=3)),
         (POSITIVE, exceed_bound(-110 * RTOL, depth=2)),
         (POSITIVE, put("sigma", 0.5, add=True, depth=3, index=3)),  # raises the bound above the least eigenvalue
-        (BALANCE, put("imbalance_at_end", 110 * 1e-9, scale=0.0, seed=0)),
+        (BALANCE, put("imbalance_at_end", 110 * RTOL_OF_APPROXIMATE_BALANCE, scale=0.0, seed=0)),
         (BALANCE, put("layer_growth", 1.9, scale=above_zero, seed=1)),
     ],
 )
@@ -653,7 +666,10 @@ def test_the_imbalance_at_the_end_must_be_of_second_order_in_the_scale(order, ve
 LAYERS_ADDED = (2, 3, 4, 6, 8)  # numbers of layers, each compared with the next
 
 
-def evaluation_of_factors(law, values=(2.0, 0.4, 0.1), reading="each factor"):
+SINGULAR_VALUES = (2.0, 0.4, 0.1)
+
+
+def evaluation_of_factors(law, values=SINGULAR_VALUES, reading="each factor"):
     """Return what the claim says of singular values whose factor is `law(singular value, number of layers)`."""
     rows = [
         {"depth": depth, "seed": 0, "quantity": quantity, "index": index, "value": value, "predicted": np.nan}
@@ -696,11 +712,11 @@ def test_factors_as_derived_correct_the_sentence_about_each_factor():
 
 
 def a_large_factor_that_falls_once(sigma, depth):
-    return factor(sigma, depth) * (0.5 if (sigma, depth) == (2.0, 8) else 1.0)
+    return factor(sigma, depth) * (0.5 if (sigma, depth) == (2.0, 8) else 1.0)  # from 6 layers to 8
 
 
 def a_small_factor_that_rises_once(sigma, depth):
-    return factor(sigma, depth) * (1.6 if (sigma, depth) == (0.1, 3) else 1.0)
+    return factor(sigma, depth) * (1.6 if (sigma, depth) == (0.1, 3) else 1.0)  # from 2 layers to 3
 
 
 @pytest.mark.parametrize("law", [a_large_factor_that_falls_once, a_small_factor_that_rises_once, ratios_that_shrink])
@@ -761,16 +777,16 @@ def test_read_of_ratios_each_must_exceed_one_and_grow_with_every_layer(law, verd
 
 @pytest.mark.parametrize(("layers", "fact"), [(2, "slow_at_fewest"), (8, "slow_at_most")])
 def test_the_singular_value_whose_factor_is_one_is_a_fact(layers, fact):
-    """Smaller ones are slowed down with so many layers."""
+    """Smaller ones are slowed down with so many layers: the fewest, 2, or the most, 8."""
     facts = evaluation_of_factors(factor, reading="ratios").facts
-    assert (facts["fewest"], facts["most"]) == (2, 8)
+    assert (facts["fewest"], facts["most"]) == (min(LAYERS_ADDED), max(LAYERS_ADDED))
     assert factor(facts[fact], layers) == pytest.approx(1.0)
 
 
 def test_factors_below_one_that_grow_as_a_layer_is_added_are_counted():
-    growing = 0
-    for sigma in (2.0, 0.4, 0.1):
+    n_growing = 0
+    for sigma in SINGULAR_VALUES:
         for fewer, more in pairwise(LAYERS_ADDED):
-            growing += factor(sigma, fewer) < 1 and factor(sigma, more) > factor(sigma, fewer)
-    assert growing > 0
-    assert evaluation_of_factors(factor, reading="ratios").facts["slowed"] == growing
+            n_growing += factor(sigma, fewer) < 1 and factor(sigma, more) > factor(sigma, fewer)
+    assert n_growing > 0
+    assert evaluation_of_factors(factor, reading="ratios").facts["slowed"] == n_growing

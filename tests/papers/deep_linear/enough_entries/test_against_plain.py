@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from learning_dynamics.datasets.matrix_completion import nested
+from learning_dynamics.datasets import matrix_completion
 from learning_dynamics.papers.deep_linear.enough_entries import metrics, runs
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import select
@@ -12,13 +12,15 @@ from tests.papers.deep_linear import plain
 from tests.papers.deep_linear.shared import trajectory_and_table
 from tests.support import evaluation
 
-OBSERVED = [12, 18]  # numbers of entries
+SIZE = 5  # rows, and columns
+OBSERVED = [12, 18]  # numbers of observed entries
+DRAWS = 2
 SETTINGS = {
     "depth": 2,
     "scales": [0.3, 0.1],
     "learning_rate": 0.5,
     "stop": 0.05,
-    "max_steps": 12,
+    "max_steps": 12,  # not enough for every network
     "precision": "double",
     "seed": 6,
 }
@@ -26,8 +28,11 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def data():
-    """Two draws: 5 x 5 matrices `truth` of rank 1, and `mask`, of each matrix 12 observed entries and 18."""
-    return nested(size=5, rank=1, observed=OBSERVED, draws=2, seed=4)
+    """Matrices `truth` of rank 1, and `mask`, true where one of two sets of observed entries has an entry.
+
+    Shapes are (DRAWS, SIZE, SIZE) and (DRAWS, 2, SIZE, SIZE), with sets in the order of OBSERVED.
+    """
+    return matrix_completion.nested(size=SIZE, rank=1, observed=OBSERVED, draws=DRAWS, seed=4)
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +46,16 @@ def networks(data):
 @pytest.mark.parametrize("scale", SETTINGS["scales"])
 def test_networks_are_plain_descent(data, networks, draw, observed, scale):
     truth, mask = data["truth"][draw], data["mask"][draw, OBSERVED.index(observed)]
-    rng = list(generators(SETTINGS["seed"], "deep_linear.enough_entries", 2))[draw]
-    start = list(rng.standard_normal((2, 5, 5)) * scale ** (1 / 2) / np.sqrt(5))
+    rng = list(generators(SETTINGS["seed"], "deep_linear.enough_entries", DRAWS))[draw]
+    # entries have standard deviation scale^(1/N) n^(-1/2) in each of N = 2 layers
+    start = list(rng.standard_normal((2, SIZE, SIZE)) * scale ** (1 / 2) / np.sqrt(SIZE))
     stop, max_steps = SETTINGS["stop"], SETTINGS["max_steps"]
     loss = plain.loss_on_observed(truth, mask)
     layers, losses = plain.descend_until(start, loss, SETTINGS["learning_rate"], stop, max_steps)
     W = plain.multiply(layers)
     expected = {
         "error": np.mean((W - truth) ** 2),
-        "beyond_rank": np.linalg.svd(W, compute_uv=False)[1],
+        "beyond_rank": np.linalg.svd(W, compute_uv=False)[1],  # the second singular value: the rank is 1
         "train_loss": losses[-1],
     }
     rows = select(networks, draw=draw, observed=observed, scale=scale)
@@ -65,25 +71,27 @@ def test_nuclear_norms_of_minimisers_are_cvxpys(data):
     cvxpy = pytest.importorskip("cvxpy")
     settings = {"slack": 1e-3, "accuracy": 1e-6, "iterations": 5000}
     _, table = trajectory_and_table(runs.minimisers, metrics.minimisers, settings, data)
-    truth, mask = data["truth"][1], data["mask"][1, OBSERVED.index(12)]
-    W = cvxpy.Variable((5, 5))
+    draw, observed = 1, OBSERVED[0]
+    truth, mask = data["truth"][draw], data["mask"][draw, 0]
+    W = cvxpy.Variable((SIZE, SIZE))
     fits = cvxpy.abs(cvxpy.multiply(mask, W - truth)) <= settings["slack"]
     problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.normNuc(W)), [fits])
     problem.solve(solver=cvxpy.SCS, eps=1e-8)
-    row = select(table, draw=1, observed=12).set_index("quantity")["value"]
+    measured = select(table, draw=draw, observed=observed).set_index("quantity")["value"]
     # the solver's accuracy is a relative gap of 1e-6, and cvxpy's is of that order
-    assert row["nuclear_norm"] == pytest.approx(problem.value, rel=1e-5)
-    assert row["gap"] <= settings["accuracy"]
+    assert measured["nuclear_norm"] == pytest.approx(problem.value, rel=1e-5)
+    assert measured["gap"] <= settings["accuracy"]
 
 
 # -- the judge: does depth 3 need fewer entries than depth 2, and that fewer than the convex program? --------------
 
 GRID = [100, 200, 400, 800, 1600]  # numbers of observed entries
-SCALE = 1e-4  # at which networks are judged
+SCALE = 1e-4  # initialisation scale at which networks are judged
+LARGEST_RECOVERED_ERROR = 0.01  # up to which a matrix counts as recovered
 
 
 def threshold_table(thresholds, *, scale=None, open_below=()):
-    """Return errors that are small, below the 0.01 of a recovered matrix, from each draw's threshold on.
+    """Return errors that are small, those of a recovered matrix, from each draw's threshold on.
 
     Of the draws in `open_below` runs with fewer entries than that did not converge. Of networks, which have a scale,
     errors at a larger scale as well, which is not to be read: there all are one.
@@ -93,17 +101,22 @@ def threshold_table(thresholds, *, scale=None, open_below=()):
             "draw": draw,
             "observed": count,
             "quantity": "error",
-            "value": 0.005 if count >= first else 0.02,
-            "converged": not (draw in open_below and count < first),
+            "value": LARGEST_RECOVERED_ERROR * (0.5 if count >= threshold else 2.0),
+            "converged": not (draw in open_below and count < threshold),
         }
-        for draw, first in enumerate(thresholds)
+        for draw, threshold in enumerate(thresholds)
         for count in GRID
     ]
     table = pd.DataFrame(rows)
     if scale is None:
         return table.drop(columns="converged")
-    wrong = table.assign(scale=100 * scale, value=1.0)
-    return pd.concat([wrong, table.assign(scale=scale)], ignore_index=True)
+    at_larger_scale = table.assign(scale=100 * scale, value=1.0)
+    return pd.concat([at_larger_scale, table.assign(scale=scale)], ignore_index=True)
+
+
+def evaluation_of_tables(tables):
+    settings = {"scale": SCALE, "recovered": LARGEST_RECOVERED_ERROR}
+    return evaluation("deep_linear", "depth_3_needs_fewer_entries", tables, **settings)
 
 
 def evaluation_with(*, convex=(800,) * 5, depth_2=(400,) * 5, depth_3=(200,) * 5, open_below=()):
@@ -116,7 +129,7 @@ def evaluation_with(*, convex=(800,) * 5, depth_2=(400,) * 5, depth_3=(200,) * 5
         "depth_2": threshold_table(depth_2, scale=SCALE),
         "depth_3": threshold_table(depth_3, scale=SCALE, open_below=open_below),
     }
-    return evaluation("deep_linear", "depth_3_needs_fewer_entries", tables, scale=SCALE, recovered=0.01)
+    return evaluation_of_tables(tables)
 
 
 def test_thresholds_in_the_claimed_order_are_reproduced():
@@ -129,7 +142,8 @@ def test_thresholds_in_the_claimed_order_are_reproduced():
         pytest.param({"convex": [200] * 5, "depth_2": [800] * 5, "depth_3": [400] * 5}, id="convex needs fewest"),
         pytest.param({"depth_2": [200] * 5, "depth_3": [400] * 5}, id="depth 2 needs fewer than depth 3"),
         pytest.param(
-            {"convex": [200, 400, 800, 400, 200], "depth_3": [200, 400, 800, 400, 200]}, id="convex needs as many as 3"
+            {"convex": [200, 400, 800, 400, 200], "depth_3": [200, 400, 800, 400, 200]},
+            id="convex needs as many as depth 3",
         ),
     ],
 )
@@ -180,14 +194,14 @@ def evaluation_with_unconverged(*, role, observed):
         "depth_3": threshold_table([200] * 5, scale=SCALE),
     }
     tables[role].loc[tables[role]["observed"].isin(observed), "converged"] = False
-    return evaluation("deep_linear", "depth_3_needs_fewer_entries", tables, scale=SCALE, recovered=0.01)
+    return evaluation_of_tables(tables)
 
 
 def test_depth_3_has_the_largest_threshold_that_it_may_have():
     """Of runs that have small errors and did not converge none counts as recovered."""
     judged = evaluation_with_unconverged(role="depth_3", observed=[200, 400, 800])
     assert judged.verdict == "not reproduced"
-    assert judged.facts["of_3"] == 1600
+    assert judged.facts["of_3"] == 1600, "the first number whose runs have small errors and converged"
 
 
 @pytest.mark.parametrize(
@@ -206,24 +220,28 @@ def test_depth_2_has_the_smallest_threshold_that_it_may_have(observed, state):
 # -- the judge of nuclear-norm minimisation alone -----------------------------------------------------------------
 
 SLACK = 1e-3  # of minimisers on observed entries
-RECOVERED = 10 * SLACK**2  # the largest error of a recovered matrix, at the claim's factor of ten
+FACTOR = 10.0
+RECOVERED = FACTOR * SLACK**2  # the largest error of a recovered matrix
 
 
 def evaluation_of_minimisers(from_fewest, from_most):
-    """Return what the claim says of five draws' errors from the fewest and from the most entries."""
+    """Return what the claim says of five draws' errors from the fewest and from the most entries.
+
+    The claim: every draw is recovered from the most entries, and none from the fewest.
+    """
     draws = pd.MultiIndex.from_product([range(5), GRID], names=["draw", "observed"]).to_frame(index=False)
     errors = draws.assign(quantity="error", value=0.1)
     errors.loc[errors["observed"] == GRID[0], "value"] = from_fewest
     errors.loc[errors["observed"] == GRID[-1], "value"] = from_most
     errors.attrs = {"settings": {"slack": SLACK}, "draw": ("draw",)}
-    return evaluation("deep_linear", "enough_entries", {"convex": errors}, factor=10.0)
+    return evaluation("deep_linear", "enough_entries", {"convex": errors}, factor=FACTOR)
 
 
 def test_recovery_from_many_entries_and_not_from_few_is_reproduced():
     judged = evaluation_of_minimisers([0.5, 0.4, 0.5, 0.5, 0.5], [1e-6, 1e-6, 2e-6, 1e-6, 1e-6])
     assert judged.verdict == "reproduced"
     assert judged.judgement.headline.value == 2e-6, "the largest error from the most entries"
-    assert (judged.facts["fewest"], judged.facts["most"]) == (100, 1600)
+    assert (judged.facts["fewest"], judged.facts["most"]) == (GRID[0], GRID[-1])
     assert judged.facts["least"] == 0.4, "the least error from the fewest entries"
 
 

@@ -1,6 +1,6 @@
 """The threshold of a draw: the number of observed entries from which on its matrix counts as recovered.
 
-Errors are made up: zero of a recovered matrix, one of another; from 0.5 on a matrix is not recovered.
+Errors are made up: zero of a recovered matrix, one of another.
 """
 
 import numpy as np
@@ -10,13 +10,14 @@ import pytest
 from learning_dynamics.papers.deep_linear.enough_entries.thresholds import number_before, thresholds
 
 GRID = [10, 20, 30, 40]  # numbers of observed entries
+NOT_RECOVERED = 0.5  # error from which on a matrix is not recovered
 
 
 def bounds_on_threshold(errors, *, unconverged=()):
     """Return the lower and the upper bound on the threshold of one draw, with these errors along the grid."""
     columns = {"quantity": "error", "draw": 0, "observed": GRID, "value": errors}
     columns["converged"] = [observed not in unconverged for observed in GRID]
-    (lower,), (upper,) = thresholds(pd.DataFrame(columns), 0.5)
+    (lower,), (upper,) = thresholds(pd.DataFrame(columns), NOT_RECOVERED)
     return lower, upper
 
 

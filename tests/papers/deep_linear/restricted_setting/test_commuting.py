@@ -30,10 +30,13 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def flows():
+    """The run under SETTINGS: series and constants are by member."""
     return trajectory_of(runs.commuting_measurements, **SETTINGS, seed=3)
 
 
-every_member = pytest.mark.parametrize("member", range(8))  # two draws, two depths, two scales
+# members are scales within depths within draws
+MEMBERS = SETTINGS["seeds"] * len(SETTINGS["depths"]) * len(SETTINGS["scales"])
+every_member = pytest.mark.parametrize("member", range(MEMBERS))
 
 
 def least_sum_of_solutions(A, y):
@@ -88,7 +91,7 @@ def test_flows_are_those_of_eigenvalues(flows, member):
     start = np.full(SETTINGS["size"], scale)
     solution = scipy.integrate.solve_ivp(velocity, (0, duration), start, method="LSODA", rtol=1e-9, atol=1e-13)
     at_start, at_end = flows.series["end_to_end"][member]
-    np.testing.assert_allclose(at_start, scale * np.eye(4), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(at_start, scale * np.eye(SETTINGS["size"]), rtol=0, atol=1e-14)
     # at the end, to which flows converge, both integrations have errors of the order of their tolerances, 1e-9
     np.testing.assert_allclose(Q.T @ at_end @ Q, np.diag(solution.y[:, -1]), rtol=0, atol=1e-8)
 
@@ -96,11 +99,11 @@ def test_flows_are_those_of_eigenvalues(flows, member):
 @every_member
 def test_the_common_eigenvectors_are_orthonormal(flows, member):
     Q = flows.constants["basis"][member]
-    np.testing.assert_allclose(Q.T @ Q, np.eye(4), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(SETTINGS["size"]), rtol=0, atol=1e-12)
 
 
 def test_deep_flows_that_wait_long_still_commute_with_the_measurements():
-    settings = SETTINGS | {"depths": [5], "scales": [1e-4], "horizon": 100.0}
+    settings = SETTINGS | {"depths": [5], "scales": [1e-4], "horizon": 100.0}  # at depth 5 the wait is longest
     trajectory = trajectory_of(runs.commuting_measurements, **settings, seed=1)
     for draw, Q in enumerate(trajectory.constants["basis"]):
         at_end = trajectory.series["end_to_end"][draw, -1]
@@ -112,10 +115,13 @@ def test_deep_flows_that_wait_long_still_commute_with_the_measurements():
 
 # eigenvalues of the end in a common basis, and two measurements, which weigh them by the rows of A
 EIGENVALUES = np.array([0.01, 2.0, 0.5])
+UNTURNED, LARGEST, SECOND_LARGEST = EIGENVALUES
 A = np.array([[1.0, 0.2, 0.3], [0.1, 1.0, 0.4]])
 Y = np.array([0.6, 2.0])
 LEAST = np.array([0.0, 1.8, 0.6])  # eigenvalues of the matrix of least nuclear norm, made up
-TURN = 0.2  # by how much two eigenvectors are turned, relative to the geometric mean of their eigenvalues
+TURN = 0.2
+# eigenvectors of the two largest are turned into those of [[LARGEST, STEP], [STEP, SECOND_LARGEST]]
+STEP = TURN * np.sqrt(LARGEST * SECOND_LARGEST)
 POWERS = [0.5, 1.0, 2.0]
 
 
@@ -161,17 +167,15 @@ def test_the_norm_predicted_by_least_squares_is_that_of_the_smallest_solution(me
 
 
 def test_the_misfit_is_the_largest_relative_error_of_a_measurement(metrics_of_end):
-    measured = [1.0 * 0.01 + 0.2 * 2.0 + 0.3 * 0.5, 0.1 * 0.01 + 1.0 * 2.0 + 0.4 * 0.5]
-    errors = [abs(measured[0] - 0.6) / 0.6, abs(measured[1] - 2.0) / 2.0]
-    assert select(metrics_of_end, "misfit")["value"].item() == pytest.approx(max(errors))
+    relative_errors = np.abs(A @ EIGENVALUES - Y) / Y
+    assert select(metrics_of_end, "misfit")["value"].item() == pytest.approx(max(relative_errors))
 
 
 @pytest.mark.parametrize(("index", "power"), list(enumerate(POWERS, start=1)))
 def test_turning_two_eigenvectors_moves_their_eigenvalues_apart(metrics_of_end, index, power):
-    """The two largest eigenvalues become those of [[2, step], [step, 0.5]]."""
-    step = TURN * np.sqrt(2.0 * 0.5)
-    turned = np.linalg.eigvalsh([[2.0, step], [step, 0.5]])
-    change = np.sum(np.append(turned, 0.01) ** power) / np.sum(EIGENVALUES**power) - 1
+    turned = np.linalg.eigvalsh([[LARGEST, STEP], [STEP, SECOND_LARGEST]])
+    # of the sum of powers of all three
+    change = np.sum(np.append(turned, UNTURNED) ** power) / np.sum(EIGENVALUES**power) - 1
     assert select(metrics_of_end, "schatten_change", index=index)["value"].item() == pytest.approx(change, abs=1e-12)
 
 
@@ -180,13 +184,12 @@ def test_turning_two_eigenvectors_changes_no_measurement(metrics_of_end):
 
 
 def test_turning_two_vectors_that_are_not_orthogonal_to_a_third_changes_measurements():
-    """With q_1 + e (q_2 + q_3) for q_1 the weight of its eigenvalue in a measurement sees 2 step e^2."""
+    """With q_1 + e (q_2 + q_3) for q_1 the weight of its eigenvalue in a measurement sees 2 STEP e^2."""
     trajectory, _ = made_up_end()
     Q, e = trajectory.constants["basis"][0], 0.1
     trajectory.constants["basis"] = np.column_stack([Q[:, 0] + e * (Q[:, 1] + Q[:, 2]), Q[:, 1], Q[:, 2]])[None]
     table = metrics.commuting_measurements(trajectory, powers=POWERS, turn=TURN)
-    step = TURN * np.sqrt(2.0 * 0.5)
-    assert select(table, "measurement_change")["value"].item() == pytest.approx(np.max(A[:, 0] * 2 * step * e**2 / Y))
+    assert select(table, "measurement_change")["value"].item() == pytest.approx(np.max(A[:, 0] * 2 * STEP * e**2 / Y))
 
 
 @pytest.mark.parametrize("power", [1.2, 1.5, 2.0, 3.0])
@@ -227,6 +230,7 @@ NORM, SCHATTEN = "restricted_setting_nuclear_norm", "restricted_setting_not_scha
 
 
 def smallest(scale):
+    """Return where a column of initialisation scales has the smallest one."""
     return scale == scale.min()
 
 
@@ -314,15 +318,15 @@ def test_larger_starts_do_not_count_for_the_quasi_norms():
     assert verdict_on(SCHATTEN, rises, resolution=RESOLUTION) == "reproduced"
 
 
-# The claim that no norm is the least both on commuting measurements and in completion: a norm that is refutes it.
-
+# SINGLE: no norm, among the nuclear norm and sums of powers, is the least both at the end of flows on commuting
+#     measurements and in completion. A norm that is in both refutes it
 SINGLE = "single_norm"
 SCALE = 1e-6  # of the completions that are judged
 OF_SINGLE = {"scale": SCALE, "resolution": RESOLUTION}
 
 
 @pytest.mark.parametrize("role", ["depth_2", "depth_3"])
-def test_a_network_that_minimises_the_nuclear_norm_leaves_that_norm(role):
+def test_a_network_that_minimises_the_nuclear_norm_refutes_the_claim(role):
     def with_least_norm(tables):
         """Give the first draw's network the nuclear norm of its minimiser."""
         norms = select(tables["minimiser"], "nuclear_norm").set_index("draw")["value"]
@@ -341,12 +345,12 @@ def test_a_network_that_minimises_the_nuclear_norm_leaves_that_norm(role):
         ("schatten_excess", 0.0, {"index": index_of(2.0)}, "not reproduced"),
     ],
 )
-def test_a_power_of_which_no_other_matrix_has_less_is_left(quantity, value, where, verdict):
-    """Less is less by more than the resolution: with the turned eigenvectors below the power one, or by a solver."""
+def test_a_power_of_which_no_other_matrix_has_a_smaller_sum_refutes_the_claim(quantity, value, where, verdict):
+    """Smaller by more than the resolution: with the turned eigenvectors below the power one, by a solver above it."""
     alter = put(quantity, value, scale=smallest, role="ends", **where)
     assert verdict_on(SINGLE, alter, **OF_SINGLE) == verdict
 
 
-def test_flows_that_are_lost_leave_a_power_open():
+def test_flows_that_are_lost_decide_nothing_on_a_power():
     alter = put("schatten_excess", np.nan, scale=smallest, role="ends", index=index_of(1.5), seed=0)
     assert verdict_on(SINGLE, alter, **OF_SINGLE) == "undecided"
