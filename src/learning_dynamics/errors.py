@@ -50,7 +50,8 @@ def suggest_name(name: object, candidates: Iterable[object]) -> str:
 def check_known(name: object, known: Collection[object], thing: str, where: str) -> None:
     """Refuse an unknown name of a `thing`, such as "paper".
 
-    `where` begins the message: it is what has the name (a file, a key, an option), or what should have it (a paper).
+    `where` begins the message. It is the place where the name is written (a file, a key, an option), or the paper that
+    lacks what has this name.
     """
     if name not in known:
         raise ProjectError(f"{where}: no {thing} `{name}`{suggest_name(name, known)}")

@@ -30,7 +30,7 @@ _ends = math.inf
 
 
 def grant(seconds: float) -> None:
-    """Let `time_left` count down from some seconds; what can be taken up again stops when they are over."""
+    """Let `time_left` count down from some seconds; work that can be resumed stops when it reaches zero."""
     global _ends  # noqa: PLW0603  no result depends on it
     _ends = time.monotonic() + seconds
 

@@ -23,7 +23,7 @@ from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS, VARIATION_COLUMNS, is_expected
 from learning_dynamics.pipeline.store.tables import write_table
 
-# of docs/results, which everybody who clones the project loads; pictures take 5 MB, twenty seeds of every claim 0.3 MB
+# of docs/results, which everybody who clones the project loads; pictures take 5 MB, tables and pages 1.4 MB
 MAX_BYTES = 6_500_000
 
 
@@ -40,9 +40,9 @@ def publish_claims(folder, table):
     return published.read_claims(folder)
 
 
-def write_versions(folder, **block):
+def write_versions(folder, **versions):
     """Write with what the results of a folder were published: commits, and fingerprints of verdicts by paper."""
-    (folder / published.VERSIONS).write_text(json.dumps(block), encoding="utf-8")
+    (folder / published.VERSIONS).write_text(json.dumps(versions), encoding="utf-8")
 
 
 # -- the project's own docs/results --------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def test_tables_and_pages_of_the_project_count_as_many_claims_of_each_verdict():
 
 
 @pytest.mark.parametrize(
-    ("here", "there", "outcome"),
+    ("here", "there", "outcome"),  # of a claim: in this run, and as it is published
     [
         pytest.param(
             {"verdict": "reproduced", "measured": 1.0},
@@ -139,9 +139,7 @@ def reproduced(*names):
     return [{"claim": f"toy.{name}", "verdict": "reproduced"} for name in names]
 
 
-def test_claims_are_compared_in_the_order_of_the_run_and_missing_ones_follow(
-    tmp_path,
-):
+def test_claims_are_compared_in_the_order_of_the_run_and_missing_ones_follow(tmp_path):
     """Claims of papers that were not run are left out."""
     of_another_paper = {"claim": "other.a", "paper": "other", "verdict": "reproduced"}
     known = publish_claims(tmp_path, claims_table(*reproduced("b", "c", "x"), of_another_paper))
@@ -197,7 +195,7 @@ def test_published_verdicts_with_another_fingerprint_than_planned_are_outdated(
     published_fingerprint, n_outdated, tmp_path
 ):
     write_versions(tmp_path, verdicts={"toy": published_fingerprint})
-    assert len(published.find_outdated_papers({"toy": "as planned"}, tmp_path)) == n_outdated
+    assert len(published.describe_outdated_papers({"toy": "as planned"}, tmp_path)) == n_outdated
 
 
 @pytest.mark.parametrize("is_absolute", [False, True])
@@ -236,6 +234,7 @@ def test_a_published_corrected_claim_has_both_numbers(tmp_path):
 
 def test_the_table_of_verdicts_has_both_numbers_of_a_corrected_claim():
     """Each is below its heading."""
+    # the paper, the headings, a rule, and then a row for each claim
     _, head, _, row, *_ = verdicts.describe(claims_table(CORRECTED), width=150).splitlines()
     assert row[head.index("measured") :].split()[0] == "4.085"
     assert row[head.index("as printed") :].split()[0] == "−4004"
@@ -252,20 +251,28 @@ def test_the_page_of_another_scale_has_both_numbers_of_a_corrected_claim(tmp_pat
     """At that scale, and as published."""
     table = claims_table(CORRECTED)
     compared = published.compare_claims(table, publish_claims(tmp_path, table))
-    page = markdown.scale_page("small", {"toy": "Toy"}, table, compared, set())
+    page = markdown.scale_page(
+        "small", titles={"toy": "Toy"}, claims=table, comparison=compared, of_another_criterion=set()
+    )
     assert "| corrected | 4.085 (as printed −4004) | corrected | 4.085 (as printed −4004) |" in page
 
 
 def test_the_page_of_a_scale_compares_no_verdicts_that_checks_of_other_names_decided():
-    here = claims_table(*reproduced("a", "b", "c"))
-    there = here.assign(verdict=["reproduced", "undecided", "undecided"])
-    page = markdown.scale_page("small", {}, there, published.compare_claims(there, here), {"toy.c"})
+    default = claims_table(*reproduced("a", "b", "c"))
+    of_scale = default.assign(verdict=["reproduced", "undecided", "undecided"])
+    page = markdown.scale_page(
+        "small",
+        titles={},
+        claims=of_scale,
+        comparison=published.compare_claims(of_scale, default),
+        of_another_criterion={"toy.c"},
+    )
     assert "1 get the verdict of [the default run](../../results/README.md), 1 another; 1 were judged" in page
     sections = {section.splitlines()[0]: section for section in page.split("\n## ")}
     assert "[toy.a]" in sections["The verdict of the default run"]
     assert "[toy.b]" in sections["Another verdict than in the default run"]
     assert "[toy.c]" in sections["Judged by a check of another name than in the default run"]
-    assert page.count("](toy.md#") == 3
+    assert page.count("](toy.md#") == 3  # each claim is in one section
 
 
 # -- publish: what it writes -----------------------------------------------------------------------------------------
@@ -434,25 +441,27 @@ def test_variations_that_were_not_judged_here_have_the_commit_that_judged_them(v
     plan, run = configured(), publish_claims_with_variations(tmp_path)
     write_versions(tmp_path, **versions)
     variations = published.complete_variations(NO_VARIATIONS, run, tmp_path)
-    assert publish.find_judged_again(plan, tmp_path, variations, tmp_path) == "0123456789"
+    found = publish.find_judged_again(plan, results=tmp_path, variations=variations, out=tmp_path)
+    assert found == "0123456789"
 
 
 def test_without_variations_of_an_earlier_commit_none_is_named(tmp_path, configured):
+    folders = {"results": tmp_path, "out": tmp_path}
     plan = configured()
     publish_claims_with_variations(tmp_path)
-    assert publish.find_judged_again(plan, tmp_path, NO_VARIATIONS, tmp_path) == ""
-    (tmp_path / published.ROBUSTNESS).unlink()
-    assert publish.find_judged_again(plan, tmp_path, NO_VARIATIONS, tmp_path) is None  # nothing was ever judged again
+    assert publish.find_judged_again(plan, variations=NO_VARIATIONS, **folders) == ""
+    (tmp_path / published.ROBUSTNESS).unlink()  # now nothing was ever judged again
+    assert publish.find_judged_again(plan, variations=NO_VARIATIONS, **folders) is None
 
 
 def test_the_first_page_names_the_earlier_commit_that_judged_variations(tmp_path):
-    page = markdown.results_page([], tmp_path, "0123456789")
+    page = markdown.results_page([], tmp_path, judged_again="0123456789")
     assert "Some of them were judged with the code of an earlier commit, `0123456`." in page
 
 
 def test_the_first_page_leads_to_no_page_of_variations_where_nothing_was_judged_again(tmp_path):
-    assert "robustness.md" in markdown.results_page([], tmp_path, "")
-    assert "robustness.md" not in markdown.results_page([], tmp_path, None)
+    assert "robustness.md" in markdown.results_page([], tmp_path, judged_again="")  # by this commit
+    assert "robustness.md" not in markdown.results_page([], tmp_path, judged_again=None)
 
 
 # -- counts of verdicts, which tables and pages show ------------------------------------------------------------------
@@ -510,7 +519,8 @@ def test_a_place_that_counts_otherwise_than_the_first_is_named_with_both_counts(
             "docs/results/toy.md",
             "2 reproduced.",
             "1 reproduced, 1 corrected.",
-            "docs/results/<paper>.md: toy: 1 reproduced, 2 in docs/results/claims.csv; toy: 1 corrected, 0 in docs/re",
+            "docs/results/<paper>.md: toy: 1 reproduced, 2 in docs/results/claims.csv; "
+            "toy: 1 corrected, 0 in docs/results/claims.csv",
         ),
         (
             "results/verdicts.txt",
@@ -536,9 +546,7 @@ def test_compare_names_a_file_that_counts_otherwise_in_one_line(publishing, path
     publishing.edit(path, old, new)
     ended = publishing.cli("compare")
     assert ended.returncode == 1
-    lines = [text for text in ended.stdout.splitlines() if text.startswith("counts differ: ")]
-    assert len(lines) == 1, ended.stdout
-    assert lines[0].startswith(f"counts differ: {line}")
+    assert [text for text in ended.stdout.splitlines() if "counts differ" in text] == [f"counts differ: {line}"]
 
 
 def test_compare_names_a_run_that_counts_otherwise_than_the_published_files(publishing):
@@ -658,6 +666,7 @@ def verdict_with_number(claims, verdict):
 
 
 def verdict_of_small_scale(workspace):
+    """Return what the published table of the scale `small` has of `toy.decay` as pages show it."""
     return verdict_with_number(pd.read_csv(workspace.folder / "docs/scales/small/claims.csv"), "undecided")
 
 

@@ -243,7 +243,7 @@ class Project:
                 )
             rows = all_rows[all_rows["paper"].isin(names)].reset_index(drop=True)
             fingerprints = {name: plan.fingerprint("claims", name, "claims") for name in names}
-            outdated = published.find_outdated_papers(fingerprints)
+            outdated = published.describe_outdated_papers(fingerprints)
         missing = [name for name in names if name not in set(rows["paper"])]
         outdated += [f"{name}: {why_missing}; run: snakemake {name}" for name in missing]
 

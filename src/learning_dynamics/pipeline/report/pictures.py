@@ -18,7 +18,9 @@ from learning_dynamics.pipeline.store.stamps import read_bytes
 
 PIXELS_PER_INCH = 96  # CSS's
 POINTS_PER_INCH = 72
-ENLARGEMENT = 1.15  # figures are shown a little above their printed size, at two pixels of the file for one of the page
+# Figures are shown a little above their printed size: at their 220 dots an inch, two pixels of the file make one of the
+# page, 220 / (96 * 1.15) to be exact.
+ENLARGEMENT = 1.15
 MAX_VECTOR_BYTES = 150_000  # bytes of a figure that is shown as SVG
 RARE = 1e-4  # share of the pixels: a colour that fewer have is of a line's smoothed edge
 STEP = 8  # of 0 to 255: rare colours are rounded to its multiples, by 4 at most, which no eye sees
@@ -32,7 +34,7 @@ class Picture:
     """A compressed image and the size to show it at, in CSS pixels."""
 
     data: bytes
-    kind: str
+    kind: str  # of a MIME type, after the slash: webp or svg+xml
     width: int
     height: int
 
@@ -70,7 +72,7 @@ def compress(png: Path, *, rounded: bool = False, box: Box | None = None, widest
     if rounded:
         picture = round_rare_colours(picture)
     buffer = io.BytesIO()
-    picture.save(buffer, "WEBP", lossless=True, method=4, quality=80)
+    picture.save(buffer, "WEBP", lossless=True, method=4, quality=80)  # without loss, quality is effort
     return Picture(buffer.getvalue(), "webp", width, height)
 
 
@@ -88,7 +90,7 @@ def _pixels_of(box: Box, size: tuple[int, int]) -> tuple[int, int, int, int]:
 
 
 def round_rare_colours(picture: Image.Image) -> Image.Image:
-    """Return a picture whose rare colours are multiples of `STEP` in each channel; all others are as they were."""
+    """Return a picture whose rare colours are multiples of `STEP`, or 255, in each channel; others are as they were."""
     pixels = np.asarray(picture).astype(np.int32)
     codes = (pixels[..., 0] << 16) | (pixels[..., 1] << 8) | pixels[..., 2]
     is_rare = np.bincount(codes.ravel(), minlength=1 << 24)[codes] < RARE * codes.size
@@ -103,6 +105,7 @@ def read_vector(svg: Path) -> Picture | None:
     text = re.sub(r"(?s)<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", text)
     text = re.sub(r"\s+", " ", text).replace("> <", "><").strip()
     text = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), text)
+    # of the root element, which comes first: width, then height
     size = [float(side) for side in re.findall(r'(?:width|height)="([\d.]+)pt"', text)[:2]]
     width, height = (round(side / POINTS_PER_INCH * PIXELS_PER_INCH * ENLARGEMENT) for side in size)
     return Picture(text.encode(), "svg+xml", width, height) if len(text) < MAX_VECTOR_BYTES else None
@@ -122,10 +125,10 @@ def read_film(webp: Path) -> tuple[Picture, Picture]:
 def compress_to_fit(
     pngs: Sequence[Path], max_bytes: int, vectors: Mapping[Path, Picture] | None = None
 ) -> dict[Path, Picture]:
-    """Return figures that together have at most so many bytes, if that takes none of their colours.
+    """Return figures, compressed until together they have at most `max_bytes`.
 
-    Those in `vectors` are as they are there. Where all have more bytes, the largest of these become WebP; then the
-    largest of all are rounded. No figure is made smaller than that.
+    At first a figure in `vectors` is that drawing, any other WebP. Drawings become WebP, the largest first; then rare
+    colours are rounded, in the largest figures first. What is too large after that stays so, in all its colours.
     """
     pictures = dict(vectors or {})
     threads = ThreadPoolExecutor()

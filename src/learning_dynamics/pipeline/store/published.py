@@ -39,15 +39,17 @@ def read_versions(folder: Path = FOLDER) -> dict[str, Any]:
     return {}
 
 
-def find_outdated_papers(fingerprints: Mapping[str, str], folder: Path = FOLDER) -> list[str]:
-    """Return of which papers other settings or other code made the published verdicts.
+def describe_outdated_papers(fingerprints: Mapping[str, str], folder: Path = FOLDER) -> list[str]:
+    """Return a message for each paper whose published verdicts were made by other settings or other code.
+
+    A paper of which no fingerprint is published gets none.
 
     Parameters
     ----------
     fingerprints : mapping of str to str
-        Of each paper's claims as they are planned.
+        By paper, the fingerprint that its claims have in the plan.
     """
-    as_published = read_versions(folder).get("verdicts", {})
+    as_published = read_versions(folder).get("verdicts", {})  # the fingerprint of each paper's claims
     return [
         f"{paper}: published verdicts of other settings or other code; run: snakemake {paper}"
         for paper, fingerprint in fingerprints.items()
@@ -67,6 +69,7 @@ def read_claims(folder: Path = FOLDER) -> pd.DataFrame | None:
     if not path.is_file():
         return None
     try:
+        # an empty cell alone is a missing value: a text such as "None" stays a text
         table = pd.read_csv(path, keep_default_na=False, na_values=[""], encoding="utf-8")
         table[list(COMPARED)]  # other columns may be of another version
     except (ValueError, KeyError) as error:
@@ -88,8 +91,9 @@ def read_variations(folder: Path = FOLDER) -> pd.DataFrame:
 def complete_variations(variations: pd.DataFrame, claims: pd.DataFrame, folder: Path = FOLDER) -> pd.DataFrame:
     """Return the variations that were judged here, and after them published ones of papers that were not varied here.
 
-    Published seeds stay where no seed of the paper was judged here; draws and settings, where no draw was. Of claims
-    that have another verdict now, and of thresholds, which every run tries, nothing published is kept.
+    Published seeds are kept of papers of which no seed was judged here, published draws and settings of papers of which
+    no draw was judged here. Nothing published is kept of claims that have another verdict now, and of thresholds, which
+    every run tries.
     """
     published_claims, earlier = read_claims(folder), read_variations(folder)
     if published_claims is None or earlier.empty:
@@ -100,8 +104,8 @@ def complete_variations(variations: pd.DataFrame, claims: pd.DataFrame, folder: 
     with_draws = set(variations.loc[variations["change"] == "draw", "paper"])
     is_seed = earlier["change"] == "seed"
     seeds_judged_here = is_seed & earlier["paper"].isin(with_seeds)
-    draws_judged_here = ~is_seed & earlier["paper"].isin(with_draws)
-    judged_here = seeds_judged_here | draws_judged_here
+    others_judged_here = ~is_seed & earlier["paper"].isin(with_draws)
+    judged_here = seeds_judged_here | others_judged_here
     kept = earlier[earlier["claim"].isin(same) & ~judged_here & (earlier["change"] != "threshold")]
     if kept.empty:
         return variations
@@ -126,12 +130,12 @@ def read_scales(scales: Mapping[str, str], folder: Path = SCALES) -> pd.DataFram
     """
     of_claims = ["claim", "verdict", "quantity", "measured", "criterion", "draws", "quantity_as_printed"]
     columns = ["scale", "trained_on", *of_claims]
-    tables = [pd.DataFrame(columns=columns)]
+    tables = []
     for scale, trained_on in scales.items():
         claims = read_claims(folder / scale)
         if claims is not None:
-            tables.append(claims.assign(scale=scale, trained_on=trained_on)[list(tables[0])])
-    return pd.concat(tables[1:], ignore_index=True) if tables[1:] else tables[0]
+            tables.append(claims.assign(scale=scale, trained_on=trained_on)[columns])
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
 
 
 def is_same_number(one: float, other: float) -> bool:
@@ -157,7 +161,7 @@ def compare_claims(claims: pd.DataFrame, published: pd.DataFrame) -> pd.DataFram
         and ``outcome``: as published, with another number, with another verdict, new, missing.
     """
     published = published[published["paper"].isin(claims["paper"])]
-    columns = [*COMPARED[1:], "measured_as_printed"]
+    columns = [*COMPARED[1:], "measured_as_printed"]  # an interval's ends, lower and upper, are for `_outcome` alone
     merged = published[columns].merge(claims[columns], on="claim", how="outer", suffixes=("_published", ""))
     order = dict.fromkeys([*claims["claim"], *published["claim"]])
     merged = merged.set_index("claim").loc[list(order)].reset_index()
@@ -188,7 +192,7 @@ def _outcome(row: dict[str, Any]) -> str:
     if row["verdict"] != row["verdict_published"]:
         return OTHER_VERDICT
     measured, published = row["measured"], row["measured_published"]
-    if pd.isna(measured) or pd.isna(published):
-        return AS_PUBLISHED
-    inside = row["lower_published"] <= measured <= row["upper_published"]  # False where there is no interval
+    inside = (
+        row["lower_published"] <= measured <= row["upper_published"]
+    )  # False where a number or the interval is missing
     return AS_PUBLISHED if inside or is_same_number(measured, published) else OTHER_NUMBER
