@@ -121,6 +121,12 @@ def test_tables_and_pages_of_the_project_count_as_many_claims_of_each_verdict():
             id="a number within the published interval",
         ),
         pytest.param(
+            {"verdict": "reproduced"},
+            {"verdict": "reproduced", "measured": 1.0},
+            "with another number",
+            id="a number that is published and missing here",
+        ),
+        pytest.param(
             {"verdict": "corrected", "measured": 1.0},
             {"verdict": "reproduced", "measured": 1.0},
             "with another verdict",
