@@ -523,7 +523,7 @@ def test_the_power_by_hand_is_that_of_the_flows_time_times_the_largest_curvature
 LAW = {(p, depth): power_of_stiffness(p, depth) for p in (2.2, 3.0, 4.0) for depth in (2, 3)}
 
 
-TOLERANCE = 1 / 6  # of a power, half of the least difference between the law and a rival at depth 3
+TOLERANCE = 1 / 6  # of a power, half of the least difference between the law and a rival at depth 3, where they differ
 CELLS = len(LAW) * len(KAPPAS)  # depth, exponent and kappa, in each of which every start has its steps
 
 
