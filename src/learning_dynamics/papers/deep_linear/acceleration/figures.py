@@ -26,13 +26,13 @@ def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
     r"""Depth and the speed of gradient descent on a regression, for the $\ell_4$ and the $\ell_2$ loss.
 
     Panels (a) and (c) show the relative excess over the least loss against iterations, from one start, at each
-    network's best learning rate. Solid curves are descent on the layers, dashed ones the end-to-end update of their
-    product. The dotted line is the tolerance, {tolerance:g}. Panels (b) and (d) show iterations to the tolerance
+    network's best learning rate for it. Solid curves are descent on the layers, dashed ones the end-to-end update of
+    their product. The dotted line is the tolerance, {tolerance:g}. Panels (b) and (d) show iterations to the tolerance
     against the learning rate, for descent on the layers. Dots are medians over starts, where more than half arrive;
     circles mark the best rates. With the $\ell_4$ loss depth 1 needs {l4_1:.0f} iterations, depth 2 {l4_2:.0f} and
-    depth 3 {l4_3:.0f}: depth is faster, as slide 24 says. With the $\ell_2$ loss they need {l2_1:.0f}, {l2_2:.0f} and
-    {l2_3:.0f}. The best rates are near the edge of stability, where a loss need not fall at every step; beyond, curves
-    rise steeply or end.
+    depth 3 {l4_3:.0f}: both deeper networks are faster than depth 1, as slide 24 says. With the $\ell_2$ loss they need
+    {l2_1:.0f}, {l2_2:.0f} and {l2_3:.0f}. The best rates are near the edge of stability, where a loss need not fall at
+    every step; at larger rates curves rise, or end where most starts no longer arrive.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.2), sharex="col")
     facts: dict[str, float] = {}

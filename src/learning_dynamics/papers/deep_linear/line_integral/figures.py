@@ -13,12 +13,13 @@ def line_integral(curve: Table) -> Plot:
     gradient.
 
     Balanced layers move their product $W$ by $-P_W \nabla\ell$: the preconditioner $P_W$ acts on the gradient
-    $\nabla\ell$ of the loss. Dots are the integral $\oint P_W \nabla\ell \cdot dW$ over $\oint |P_W \nabla\ell \cdot
-    dW|$, around an annular sector, for squared losses. Each dot is a draw of sector, target direction and covariance.
-    Crosses are the same ratio with the closed form of the first integral, for one output and whitened inputs. At depth
-    1 $P_W \nabla\ell$ is the gradient itself, and the integral vanishes. At depth 2 the integral vanishes with one
-    output and whitened inputs (at most {vanishing:.1e}). With correlated inputs or two outputs it does not, and the
-    sign depends on the draw.
+    $\nabla\ell$ of the loss. Dots are $\oint P_W \nabla\ell \cdot dW$ divided by $\oint |P_W \nabla\ell \cdot dW|$,
+    around the boundary of an annular sector, for squared losses. Each dot has its own sector, direction of the loss's
+    minimum and covariance of the inputs. Crosses have the closed form of the numerator, which we know for one output
+    and whitened inputs. At depth 1 $P_W \nabla\ell$ is the gradient itself, and the integral vanishes. At depth 2 the
+    integral vanishes with one output and whitened inputs (at most {vanishing:.1e}). With correlated inputs or two
+    outputs it does not. From depth 3 on the ratio with one output and whitened inputs is below zero, and farther from
+    it the greater the depth.
     """
     table = select(curve, INTEGRAL)
     depths = sorted(table["depth"].unique())

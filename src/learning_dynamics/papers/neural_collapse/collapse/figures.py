@@ -125,9 +125,10 @@ def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
 
     Lines show $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images, under MSE (blue) and cross-entropy (CE,
     orange). $\Sigma_W$ and $\Sigma_B$ are covariances within and between $C$ classes, and $\dagger$ is the
-    pseudo-inverse. Lines are geometric means and bands are ranges over seeds. Vertical lines are those of `fig3`. In
-    the paper's Figure 10 the trace tends to fall faster under MSE. Ours mostly starts higher under MSE and ends lower
-    on {lower} of {pairs} networks; a claim tests the speed. {panels} {recipe}
+    pseudo-inverse. Lines are geometric means and bands are ranges over seeds. Vertical lines mark 99.9 % train
+    accuracy, median over seeds, under MSE (broad, pale) and under CE (dashed). At the dotted lines the learning rate
+    drops tenfold. In the paper's Figure 10 the trace tends to fall faster under MSE, which a claim tests on these
+    networks. Here the trace ends lower under MSE than under CE on {lower} of {pairs} networks. {panels} {recipe}
     """
     trainings = [*mse, *ce]
     drawn = _annotate(

@@ -235,16 +235,15 @@ def fig2(trainings: Sequence[Table], *, decay: Decay) -> Plot:
     r"""The terms that the MSE loss decomposes into, along training.
 
     In each training the loss, weight decay included (thick grey), is the sum of three terms (solid), to rounding. Blue
-    is $\mathcal{L}_{\mathrm{NC1}}$, the term of within-class variability. Green is $\mathcal{L}_{\mathrm{NC2/3}}$,
-    which the paper reads as the distance of class means and least-squares classifiers from the simplex. Pink is
-    $\mathcal{L}_{\mathrm{LS}}^\perp$, what the network's classifier loses against the least-squares one; it falls
-    steeply where the learning rate first drops. Dashed lines leave out what weight decay adds to the blue and the pink
-    term. Decay keeps $\mathcal{L}_{\mathrm{NC1}}$ from zero. Lines are geometric means and bands are ranges over seeds.
-    The broad orange line marks the first measured epoch at 99.9 % train accuracy, median over seeds. The learning rate
-    drops tenfold at the dotted lines. In the paper's Figure 2 $\mathcal{L}_{\mathrm{LS}}^\perp$ becomes negligible from
-    an early epoch on, and $\mathcal{L}_{\mathrm{NC2/3}}$ falls fastest. Here $\mathcal{L}_{\mathrm{LS}}^\perp$ ends at
-    {share:.1g} of the loss (mean over trainings); the claims on that figure test both statements. {panels} {recipe}
-    {convention}
+    is $\mathcal{L}_{\mathrm{NC1}}$, the term of within-class variability. Green is $\mathcal{L}_{\mathrm{NC2/3}}$, what
+    the least-squares classifier would lose if all features were at their class means; the paper takes it for the
+    distance from the simplex. Pink is $\mathcal{L}_{\mathrm{LS}}^\perp$, what the network's classifier loses against
+    the least-squares one; it falls steeply where the learning rate first drops. Dashed lines leave out what weight
+    decay adds to the blue and the pink term. Decay keeps $\mathcal{L}_{\mathrm{NC1}}$ from zero. Lines are geometric
+    means and bands are ranges over seeds. The broad orange line marks the first measured epoch at 99.9 % train
+    accuracy, median over seeds. The learning rate drops tenfold at the dotted lines. In the paper's Figure 2
+    $\mathcal{L}_{\mathrm{LS}}^\perp$ becomes negligible from an early epoch on, and $\mathcal{L}_{\mathrm{NC2/3}}$
+    falls fastest. Here $\mathcal{L}_{\mathrm{LS}}^\perp$ ends at {share:.1g} of the loss (mean over trainings). Two claims test what the paper says of its figure. {panels} {recipe} {convention}
     """
     figure, panels = training_grid(trainings, height=2.6)
     shares = []

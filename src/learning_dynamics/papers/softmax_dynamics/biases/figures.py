@@ -245,14 +245,16 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
 def learning_times(flows: Sequence[Table]) -> Plot:
     r"""When each class is learned, from ever smaller starts.
 
-    Gradient flow trains one row of features a class, from {seeds} Gaussian starts of each scale $s$. (a) shows class
-    sizes {sizes} in two dimensions. Markers and bars are the median and middle half of the time at which a class's
-    probability passes one half. Solid lines go through the markers of the smallest start, with the slopes of our rule:
-    classes are learned in pairs, the two most frequent first. Dotted lines show what would hold if each class belonged
-    to one singular value of $A$, the loss's gradient by the logits, at the start. The two rarest share one. (b) shows
-    the slope between the two smallest starts, median over seeds and dimensions, against the predicted one (dashed), for
-    every class at all sizes. The third pair departs from the rule, which is meant for two pairs: a third need not wait
-    for a direction of its own. Grey crosses are the same measured slopes against those of the dotted lines in (a).
+    Gradient flow trains features with one row for each class, from {seeds} Gaussian starts of each scale $s$. (a) shows
+    class sizes {sizes} in two dimensions. Markers and bars are the median and middle half of the time at which a
+    class's probability passes one half. By our rule classes are learned in pairs, the two most frequent first, each at
+    a time in proportion to $\ln(1/s)$. Solid lines have its slopes and pass through the rightmost markers, of the
+    smallest start. Dotted lines show a rival by which class $k$ is learned at $\ln(1/s)/s_k$. Here $s_k$ is the $k$-th
+    singular value of the loss's gradient by the logits at the start; there is one fewer than classes, so that the two
+    rarest share a line. (b) Each mark is one class at one choice of sizes: its slope between the two smallest starts,
+    median over seeds and dimensions, against that of the rule. On the dashed line they agree. The rule is meant for two
+    pairs; of a third pair (triangles) one class is learned sooner than it says. Grey crosses are the same slopes
+    against those of the rival.
     """
     figure, (time_axis, slope_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     # `flows` are a table of four classes, then one of six; panel (a) has the rows of the first with the fewest

@@ -48,21 +48,24 @@ POPULATION_NAMES = {"rankme_centred": "over examples", "class_rankme_centred": "
 
 
 def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Plot:
-    r"""Runs of the toy in two settings: class sizes {sizes}, and {strong_sizes}; $d$ = {dimension}, cross-entropy.
+    r"""The toy at class sizes {sizes} (left) and {strong_sizes} (right), in $d$ = {dimension} dimensions.
 
-    Gradient flow trains the features $f$ and the classifier $W$ of a linear softmax model from small random starts.
-    Each column shows the seed that stays nearest to the median of its setting, of {seeds} and of {strong_seeds} seeds.
-    Colours in (a) to (d) are classes. (a) and (b) show the paths of the rows of $f$, (c) and (d) those of the columns
-    of $W$; large dots are the ends. (e) and (f) show the two singular values of $f$ and their difference. (g) and (h)
-    show RankMe, centred, over all examples (black) and over the means of classes, each counted once (dark orange). The
-    orange band is the middle half of all seeds, over classes. At a vertical line in its colour a class is learned (its
-    mean probability passes one half).
+    Gradient flow trains the features $f$ and the classifier $W$ of a linear softmax model, by cross-entropy, from small
+    random starts. Each column shows one seed. Of those whose paths are recorded ({seeds} and {strong_seeds}) it is the
+    one whose rank over classes stays nearest to the median over all seeds ({all_seeds} and {strong_all_seeds}). Colours
+    in (a) to (d) are classes. (a) and (b) show the paths of the rows of $f$, one for each example; those of a class
+    soon coincide. (c) and (d) show the paths of the columns of $W$. Large dots are the ends. In (b) and (d) the rarest
+    class has the longest feature and the shortest column. (e) and (f) show the two singular values of $f$ and their
+    difference. (g) and (h) show RankMe, centred, over all examples (black) and over the means of classes, each counted
+    once (dark orange). The orange band is the middle half over all seeds, of the rank over classes. A vertical line
+    marks when the class of its colour is learned: its mean probability passes one half.
 
-    Line styles in (a) to (d) and shades in (e) to (h) mark the phases of the rank over classes. In the warm-up (dotted,
-    grey) it falls to its lowest value until the first class is learned. A rise on the way, as in (g) and (h), counts as
-    warm-up. In the entropy-seeking phase (solid, blue) the rank rises. In the compression-seeking phase (dashed, beige)
-    it falls by at least {threshold:g}. The paper's Figure 4 has the same line styles in its three phases, for sizes
-    that it does not state. Our second setting has all three, over classes and not over examples; the first has two.
+    Line styles in (a) to (d) and shades in (e) to (h) mark the phases of the rank over classes. The warm-up (dotted,
+    grey) ends where the rank is lowest before the first class is learned. A rise on the way, as in (g) and (h), counts
+    as warm-up. The entropy-seeking phase (solid, blue) begins with a rise and lasts until the rank falls. In the
+    compression-seeking phase (dashed, beige) it falls by at least {threshold:g}. The paper's Figure 4 has the same line
+    styles in its three phases, for sizes that it does not state. Our second setting has all three, over classes and not
+    over examples; the first has two.
     """
     figure, grid = plt.subplots(4, 2, figsize=(WIDTH, 8.8), height_ratios=[1.15, 1.15, 1.0, 1.0])
     tables = (skewed, strongly)
@@ -84,6 +87,8 @@ def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Plot:
         "threshold": threshold,
         "seeds": select(skewed, FEATURE[0])["seed"].nunique(),
         "strong_seeds": select(strongly, FEATURE[0])["seed"].nunique(),
+        "all_seeds": skewed["seed"].nunique(),
+        "strong_all_seeds": strongly["seed"].nunique(),
     }
     alt = "Paths of features and weights, singular values and RankMe in two settings; at the larger skew the rank over "
     return Plot(figure, facts, alt + "classes falls again while the rarest class is learned, that over examples rises.")

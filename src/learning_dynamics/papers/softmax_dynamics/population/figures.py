@@ -48,10 +48,11 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
 
     Four classes of sizes $r^3 : r^2 : r : 1$ are trained from Gaussian starts in {dimensions} dimensions, with one row
     of features for each class. The rank is RankMe, centred. In (a) and (b) every class counts once, in (c) and (d) as
-    often as it has examples. A fall counts if it follows a rise since the warm-up's trough, and if its part while the
-    rarest classes are learned is {threshold:g} or more. Cells give the share of {seeds} seeds in per cent with its 95 %
-    Wilson interval. The orange line bounds the cells in which most seeds fall; a panel without it has no such cell. The
-    legend explains hatched cells, if there are any.
+    often as it has examples. The warm-up ends where the rank is lowest before the first class is learned. A later fall
+    counts if the rank has risen in between, and if it falls by {threshold:g} or more while the rarest classes are
+    learned. Cells give the share of {seeds} seeds in per cent with its 95 % Wilson interval. The orange line bounds the
+    cells in which most seeds fall; a panel without it has no such cell. Cells of training in which fewer than half of
+    the seeds have learned are hatched; a flow has none.
     """
     dimensions = sorted(region["dimension"].unique())
     scales = sorted(region["scale"].unique())

@@ -30,17 +30,17 @@ METHODS = ("SGD", "momentum", "Adam", "AdamW")
 
 
 def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
-    r"""Eight examples, by learning rate and batch size: share of seeds that learn and show all three phases.
+    r"""Training sets of eight examples: share of seeds that learn and show all three phases.
 
-    Training is gradient descent for {steps} steps from starts of scale {scale:g}; a minibatch's gradient is scaled to
-    the sum over examples. The rank is RankMe, centred, over all examples, at every step. The phases are a warm-up, a
-    growth and a fall while the rarest classes are learned, in this order, each of {threshold:g} or more. Cells give the
-    share in per cent of all {seeds} seeds, with its 95 % Wilson interval. In {narrow_panels} there are {least}
-    dimensions; class sizes are equal in {equal_panels}. In {wide_panels} the skewed sizes have {most} dimensions,
-    without a bottleneck. In small batches equal classes show the phases too, since noise lowers the rank. In hatched
-    cells fewer than half of the seeds have learned. A seed has learned if every example's own class ends with a
-    probability above one half. No such probability may be below the smallest normal number of double precision on the
-    way.
+    Training is gradient descent for {steps} steps from starts of scale {scale:g}; the gradient of a batch of $b$
+    examples is multiplied by $8/b$. The rank is RankMe, centred, over all examples, at every step. The phases are a
+    warm-up, a growth and a fall while the rarest classes are learned, in this order, each of {threshold:g} or more.
+    Cells give the share in per cent of all {seeds} seeds, with its 95 % Wilson interval. In {narrow_panels} there are
+    {least} dimensions; class sizes are equal in {equal_panels}. In {wide_panels} classes have the skewed sizes, and
+    features {most} dimensions, in which four classes need no bottleneck. With equal sizes all classes count as the
+    rarest; in small batches they show the phases as well, at low rates more often than skewed sizes do. In hatched
+    cells fewer than half of the seeds have learned. A seed has learned if every example ends with a probability above
+    one half for its own class, and none of these probabilities has underflowed on the way.
     """
     _require_one(trainings, "method", "decay", "steps", "scale")
     # by case (treated, equal, wide), a row for each draw

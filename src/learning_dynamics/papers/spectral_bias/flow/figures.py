@@ -57,18 +57,20 @@ def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, membe
 def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, member: Natural) -> Plot:
     r"""On the way to the limit: what converges, how fast, and from which starts.
 
-    Gradient flow starts from orthogonal layers at a large (blue) and a small scale (orange), and from rows of unequal
-    lengths (grey). (a) The loss, relative to its first value, goes to zero from each start. (b) The distance of the
-    predictor from $\beta_*$ is relative to $|\beta_*|$. From rows of unequal lengths the predictor ends elsewhere. (c)
-    Solid lines show the distance of the parameters from their limit, relative to the limit's size. Dashed lines show a
-    bound on this distance by the residual, Theorem 3.1 (i). (d) Solid lines show the decay rate of $|R|^2$, with
-    $R = X^\top(Y - X\beta)$, and dashed lines that of $|Y - X\beta|^2$; below zero the square grows. The unit is
-    $\gamma$ times the smallest eigenvalue $\lambda_{\min}$ of $XX^\top$. Grey lines show the bound (C.13) on the solid
-    curves, at 2, and the corrected bound on the dashed ones, at 4. $|R|^2$ breaks its bound; $|Y - X\beta|^2$ keeps its
-    own. The axis is linear between $-10$ and $10$. The orange curves are of the draw on which $|R|^2$ grows most. (e)
-    Theory keeps each eigenvalue of the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$ at $2\gamma$. Lines show the largest
-    error. It is the integrator's, and larger relative to a small $2\gamma$. (f) From balanced layers, whose imbalance
-    is zero, the rank of $W_1$ never exceeds $k$. The first $k$ singular values fall before they rise.
+    Gradient flow starts from an orthogonal $W_1$ at a large (blue) and a small scale $\gamma$ (orange), and from a
+    $W_1$ with rows of unequal lengths (grey). (a) The loss, relative to its first value, goes to zero from each start.
+    (b) The distance of the predictor from the interpolator of least norm $\beta_*$, as a share of $|\beta_*|$, goes to
+    zero from the orthogonal layers. From rows of unequal lengths the predictor ends elsewhere. (c) Solid lines show the
+    distance of the parameters from their limit, relative to the limit's size. Dashed lines show the bound on this
+    distance that the residual gives (Theorem 3.1 (i)); at the small scale it is far above the distance. (d) Solid lines
+    show the decay rate of $|R|^2$, with $R = X^\top(Y - X\beta)$, and dashed lines that of $|Y - X\beta|^2$; below zero
+    the square grows. The unit is $\gamma$ times the smallest eigenvalue $\lambda_{\min}$ of $XX^\top$. The two grey
+    levels are lower bounds on these rates: (C.13) at 2 for the solid curves, and the corrected bound at 4 for the
+    dashed ones. $|R|^2$ breaks its bound; $|Y - X\beta|^2$ keeps its own. The axis is linear between $-10$ and $10$.
+    Here the small scale shows the draw on which $|R|^2$ grows most; it grows for a while in {growing} draws. (e) Theory
+    keeps each eigenvalue of the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$ at $2\gamma$. Lines show the largest error as a
+    share of $2\gamma$. It is the integrator's, and a larger share of a small $2\gamma$. (f) From balanced layers, whose
+    imbalance is zero, the rank of $W_1$ never exceeds $k$. The first $k$ singular values fall before they rise.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.6))
     (loss_axis, predictor_axis, parameter_axis), (rate_axis, imbalance_axis, rank_axis) = axes
