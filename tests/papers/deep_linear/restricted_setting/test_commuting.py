@@ -326,7 +326,9 @@ OF_SINGLE = {"scale": SCALE, "resolution": RESOLUTION}
 
 
 @pytest.mark.parametrize("role", ["depth_2", "depth_3"])
-def test_a_network_that_minimises_the_nuclear_norm_refutes_the_claim(role):
+def test_a_network_that_minimises_the_nuclear_norm_leaves_that_norm(role):
+    """Leaves it as one norm that is least in both settings, which refutes the claim."""
+
     def with_least_norm(tables):
         """Give the first draw's network the nuclear norm of its minimiser."""
         norms = select(tables["minimiser"], "nuclear_norm").set_index("draw")["value"]
@@ -345,12 +347,16 @@ def test_a_network_that_minimises_the_nuclear_norm_refutes_the_claim(role):
         ("schatten_excess", 0.0, {"index": index_of(2.0)}, "not reproduced"),
     ],
 )
-def test_a_power_of_which_no_other_matrix_has_a_smaller_sum_refutes_the_claim(quantity, value, where, verdict):
-    """Smaller by more than the resolution: with the turned eigenvectors below the power one, by a solver above it."""
+def test_a_power_of_which_no_other_matrix_has_less_is_left(quantity, value, where, verdict):
+    """Such a power refutes the claim.
+
+    Less is a sum that is smaller by more than the resolution: with the turned eigenvectors below the power one, by a
+    solver above it.
+    """
     alter = put(quantity, value, scale=smallest, role="ends", **where)
     assert verdict_on(SINGLE, alter, **OF_SINGLE) == verdict
 
 
-def test_flows_that_are_lost_decide_nothing_on_a_power():
+def test_flows_that_are_lost_leave_a_power_open():
     alter = put("schatten_excess", np.nan, scale=smallest, role="ends", index=index_of(1.5), seed=0)
     assert verdict_on(SINGLE, alter, **OF_SINGLE) == "undecided"
