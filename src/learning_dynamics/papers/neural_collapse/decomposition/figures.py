@@ -243,7 +243,8 @@ def fig2(trainings: Sequence[Table], *, decay: Decay) -> Plot:
     means and bands are ranges over seeds. The broad orange line marks the first measured epoch at 99.9 % train
     accuracy, median over seeds. The learning rate drops tenfold at the dotted lines. In the paper's Figure 2
     $\mathcal{L}_{\mathrm{LS}}^\perp$ becomes negligible from an early epoch on, and $\mathcal{L}_{\mathrm{NC2/3}}$
-    falls fastest. Here $\mathcal{L}_{\mathrm{LS}}^\perp$ ends at {share:.1g} of the loss (mean over trainings). Two claims test what the paper says of its figure. {panels} {recipe} {convention}
+    falls fastest. Here $\mathcal{L}_{\mathrm{LS}}^\perp$ ends at {share:.1g} of the loss (mean over trainings). Two
+    claims test what the paper says of its figure. {panels} {recipe} {convention}
     """
     figure, panels = training_grid(trainings, height=2.6)
     shares = []
