@@ -22,7 +22,7 @@ SETTINGS = {
     "dimensions": [2],
     "scales": [1e-2, 1e-4],
     "seeds": 2,
-    # times in units of log(1 / scale)
+    # of the integration: recorded at 0, then evenly in the logarithm of time, which is in units of log(1 / scale)
     "first_time": 0.1,
     "horizon": 2.0,
     "points": 60,

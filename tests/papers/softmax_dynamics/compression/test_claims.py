@@ -41,29 +41,29 @@ def evaluation_of_falls(fall: float, *, net: float = -0.2, share: float = 1.0, o
     [(0.0, 0, "not reproduced"), (0.5, 13, "undecided"), (1.0, DRAWS, "reproduced")],
 )
 def test_the_rank_of_most_skewed_draws_must_fall(share, falling_draws, verdict):
-    found = evaluation_of_falls(0.2, share=share)
-    assert found.verdict == verdict
-    assert found.judgement.headline.draws_for == falling_draws
+    evaluation = evaluation_of_falls(0.2, share=share)
+    assert evaluation.verdict == verdict
+    assert evaluation.judgement.headline.draws_for == falling_draws
 
 
 def test_a_fall_below_the_threshold_counts_as_a_fact_alone():
-    found = evaluation_of_falls(0.04)  # of every skewed draw
-    assert found.judgement.headline.draws_for == 0
-    assert found.facts["any_part"] == 1.0  # the share that falls at all
+    evaluation = evaluation_of_falls(0.04)  # of every skewed draw
+    assert evaluation.judgement.headline.draws_for == 0
+    assert evaluation.facts["any_part"] == 1.0  # the share that falls at all
 
 
 def test_falls_in_a_rank_that_rises_all_the_same_leave_compression_undecided():
-    found = evaluation_of_falls(0.2, net=0.5)
-    assert found.verdict == "undecided"
-    assert found.rivals == {"the rank rises while they are learned": "reproduced"}
+    evaluation = evaluation_of_falls(0.2, net=0.5)
+    assert evaluation.verdict == "undecided"
+    assert evaluation.rivals == {"the rank rises while they are learned": "reproduced"}
 
 
 def test_flows_that_failed_count_against_compression_and_are_shown():
     # of 25 draws 10 failed and 15 fall: without those that failed all would
-    found = evaluation_of_falls(np.nan, share=0.4, otherwise=0.2)
-    assert found.judgement.headline.draws_for == 15
-    assert found.judgement.headline.draws_undecided == 10
-    assert found.verdict == "undecided"
+    evaluation = evaluation_of_falls(np.nan, share=0.4, otherwise=0.2)
+    assert evaluation.judgement.headline.draws_for == 15
+    assert evaluation.judgement.headline.draws_undecided == 10
+    assert evaluation.verdict == "undecided"
 
 
 # -- three phases under gradient flow ----------------------------------------------------------------------------------
@@ -180,11 +180,12 @@ def test_shares_at_the_largest_skew_that_is_tried_are_facts():
 
 
 def test_facts_of_other_sizes_and_of_how_the_rank_falls():
-    facts = evaluation_of_phases(one_frequent(Shares(two=0.5), lasting=0.1)).facts
+    lasting = 0.1  # the share of all draws whose rank ends below its highest by the threshold
+    facts = evaluation_of_phases(one_frequent(Shares(two=0.5), lasting=lasting)).facts
     expected = {
         "at_second": 1.0,  # at 1000 : 1 : 1 : 1
         "since": 0.0,  # in the other reading none shows the phases
-        "lasting": 0.1 / 0.5,  # of the draws that show them
+        "lasting": lasting / 0.5,  # of the draws that show them
         # of the tables of `one_rare` in `evaluation_of_phases`
         "one_rare": 0.5,
         "one_rare_equal": 0.1,
@@ -200,8 +201,8 @@ def test_facts_of_other_sizes_and_of_how_the_rank_falls():
 @pytest.mark.parametrize("within", ["phases", "phases_since_rare"])
 def test_phases_count_in_the_reading_of_the_last_fall_that_is_judged(shown_in, within):
     """The last fall may have to come while the rare classes are learned, or may come later as well."""
-    found = evaluation_of_phases(one_frequent(Shares(two=0.5), reading=shown_in), within=within)
-    assert found.verdict == ("reproduced" if shown_in == within else "not reproduced")
+    evaluation = evaluation_of_phases(one_frequent(Shares(two=0.5), reading=shown_in), within=within)
+    assert evaluation.verdict == ("reproduced" if shown_in == within else "not reproduced")
 
 
 # -- singular values while rare classes are learned --------------------------------------------------------------------
@@ -319,11 +320,11 @@ def test_reuse_depends_on_whether_singular_values_or_eigenvalues_are_meant():
 
 
 def test_eigenvalues_that_grow_more_before_as_well_leave_reuse_undecided():
-    found = evaluation_of_reuse(SECOND_GROWS_MORE_UNLESS_SQUARED, "eigenvalues")
-    assert found.verdict == "undecided"
-    rivals_that_hold = [name for name, verdict in found.rivals.items() if verdict == "reproduced"]
+    evaluation = evaluation_of_reuse(SECOND_GROWS_MORE_UNLESS_SQUARED, "eigenvalues")
+    assert evaluation.verdict == "undecided"
+    rivals_that_hold = [name for name, verdict in evaluation.rivals.items() if verdict == "reproduced"]
     assert rivals_that_hold == ["before they are learned, instead of while they are"]
-    assert found.facts["eigenvalues_before"] == 1.0
+    assert evaluation.facts["eigenvalues_before"] == 1.0
 
 
 def test_eigenvalues_that_grow_more_only_in_the_third_phase_reproduce_reuse():
@@ -350,9 +351,9 @@ def test_what_a_sentence_says_together_must_be_true_of_the_same_draws(judge, tur
     ]
     # the draws of each group have seeds of their own
     table = pd.concat([group.assign(seed=group["seed"] + COURSES * place) for place, group in enumerate(groups)])
-    found = judge(table)
-    assert found.verdict == "not reproduced"
-    assert found.judgement.headline.value == 0.0
+    evaluation = judge(table)
+    assert evaluation.verdict == "not reproduced"
+    assert evaluation.judgement.headline.value == 0.0
 
 
 @pytest.mark.parametrize(
@@ -509,10 +510,10 @@ def test_under_adamw_the_rank_must_fall_in_most_draws_with_skew_a_bottleneck_and
 
 
 def test_under_adamw_the_second_half_of_the_draws_is_judged_and_gives_the_facts():
-    found = evaluation_of_adamw(decays(0.9))
-    assert found.judgement.headline.draws == DECAY_DRAWS - CHOOSING
+    evaluation = evaluation_of_adamw(decays(0.9))
+    assert evaluation.judgement.headline.draws == DECAY_DRAWS - CHOOSING
     expected = {"depth": 0.1, "net": 0.3, "learned": 0.5}
-    assert {fact: found.facts[fact] for fact in expected} == pytest.approx(expected)
+    assert {fact: evaluation.facts[fact] for fact in expected} == pytest.approx(expected)
 
 
 def test_a_decay_is_judged_on_draws_that_did_not_choose_it():
@@ -521,13 +522,13 @@ def test_a_decay_is_judged_on_draws_that_did_not_choose_it():
     is_fall = table["quantity"] == "fall_rare"
     # all draws that choose fall at the decay 0.3, and none of those that are judged
     table.loc[has_both & is_fall & (table["amount"] == 0.3) & (table["seed"] < CHOOSING), "value"] = 0.1
-    found = evaluation_of_adamw(table)
-    assert found.verdict == "not reproduced"
-    assert found.facts["decay"] == 0.3
-    assert found.facts["most"] == 0.9  # at the decay 0.6
+    evaluation = evaluation_of_adamw(table)
+    assert evaluation.verdict == "not reproduced"
+    assert evaluation.facts["decay"] == 0.3
+    assert evaluation.facts["most"] == 0.9  # at the decay 0.6
 
 
 def test_falls_over_classes_as_well_leave_those_over_examples_undecided():
-    found = evaluation_of_adamw(decays(0.9, classes=0.9))
-    assert found.verdict == "undecided"
-    assert found.rivals["the rank over the means of classes"] == "reproduced"
+    evaluation = evaluation_of_adamw(decays(0.9, classes=0.9))
+    assert evaluation.verdict == "undecided"
+    assert evaluation.rivals["the rank over the means of classes"] == "reproduced"

@@ -98,9 +98,9 @@ def judge(name: str, control: pd.DataFrame, **settings) -> Evaluation:
 def test_most_draws_of_a_control_must_warm_up_then_grow_without_a_fall_and_saturate(
     name, shares, share_that_agrees, verdict
 ):
-    found = judge(name, grid(**shares, **CONTROLS[name]))
-    assert found.judgement.headline.value == pytest.approx(share_that_agrees)
-    assert found.verdict == verdict
+    evaluation = judge(name, grid(**shares, **CONTROLS[name]))
+    assert evaluation.judgement.headline.value == pytest.approx(share_that_agrees)
+    assert evaluation.verdict == verdict
 
 
 @pytest.mark.parametrize("name", CONTROLS)
@@ -117,9 +117,13 @@ def test_one_draw_must_show_all_parts_of_the_growth():
     table = grid(warm=33 / SEEDS)
     is_growth = table["quantity"] == "growth"
     table.loc[is_growth, "value"] = np.where(table["seed"][is_growth] >= SEEDS - 33, ABOVE, BELOW)
-    found = judge("controls_uniform", table)
-    assert (found.facts["warm"], found.facts["rises"], found.facts["value"]) == (33 / SEEDS, 33 / SEEDS, 16 / SEEDS)
-    assert found.verdict == "not reproduced"
+    evaluation = judge("controls_uniform", table)
+    assert (evaluation.facts["warm"], evaluation.facts["rises"], evaluation.facts["value"]) == (
+        33 / SEEDS,
+        33 / SEEDS,
+        16 / SEEDS,
+    )
+    assert evaluation.verdict == "not reproduced"
 
 
 # the warm-up is the fall to the trough, or must be the rank's first change
@@ -134,8 +138,8 @@ def test_treated_case_and_control_have_one_quantifier():
 
 
 def test_one_draw_that_falls_refuses_a_control_read_as_every_draw():
-    found = judge("controls_uniform", grid(falls=0.3), majority_share=1.0)
-    assert found.verdict == "not reproduced"
+    evaluation = judge("controls_uniform", grid(falls=0.3), majority_share=1.0)
+    assert evaluation.verdict == "not reproduced"
 
 
 @pytest.mark.parametrize(
@@ -143,9 +147,9 @@ def test_one_draw_that_falls_refuses_a_control_read_as_every_draw():
 )
 def test_a_control_is_judged_on_its_own_classes(name, verdict):
     """Nine of ten draws of equal classes fall, and none of skewed ones."""
-    found = judge(name, grid(falls=0.0, equal=0.9, **CONTROLS[name]))
-    assert found.verdict == verdict
-    assert found.judgement.headline.draws == SEEDS  # of one size, from the small scale
+    evaluation = judge(name, grid(falls=0.0, equal=0.9, **CONTROLS[name]))
+    assert evaluation.verdict == verdict
+    assert evaluation.judgement.headline.draws == SEEDS  # of one size, from the small scale
 
 
 @pytest.mark.parametrize(
@@ -158,9 +162,9 @@ def test_a_control_is_judged_on_its_own_classes(name, verdict):
 def test_flows_that_failed_are_undecided_unless_their_starts_are_large_and_left_out(scale, undecided, verdict):
     table = grid()
     table.loc[(table["scale"] == scale) & (table["seed"] < 30), "value"] = np.nan  # 30 draws of each size
-    found = judge("controls_uniform", table)
-    headline = found.judgement.headline
-    assert (headline.draws, headline.draws_undecided, found.verdict) == (SEEDS, undecided, verdict)
+    evaluation = judge("controls_uniform", table)
+    headline = evaluation.judgement.headline
+    assert (headline.draws, headline.draws_undecided, evaluation.verdict) == (SEEDS, undecided, verdict)
     assert headline.excluded.startswith(f"{SEEDS} left out: starts of larger scale")
 
 
@@ -198,8 +202,8 @@ def test_what_a_control_is_compared_with_has_a_bottleneck_and_cross_entropy(name
     ],
 )
 def test_a_rival_passes_where_most_draws_do_what_it_says(shares, rival):
-    found = judge("controls_uniform", grid(**shares))
-    rivals_that_hold = [phrase for phrase, verdict in found.rivals.items() if verdict == "reproduced"]
+    evaluation = judge("controls_uniform", grid(**shares))
+    rivals_that_hold = [phrase for phrase, verdict in evaluation.rivals.items() if verdict == "reproduced"]
     assert rivals_that_hold == [rival]
 
 
@@ -300,8 +304,8 @@ HALF_WITH_BOTH = {"with_both": 0.5, "equal": 0.0, "three": 0.1, "four": 0.1}
 )
 def test_fewer_draws_must_show_the_phases_in_each_control(changed, verdict):
     all_show_them_later = phases_of(with_both=1.0, equal=1.0, three=1.0, four=1.0)  # is not to be read
-    found = judge_phases(phases_of(**HALF_WITH_BOTH | changed), later=all_show_them_later)
-    assert found.verdict == verdict
+    evaluation = judge_phases(phases_of(**HALF_WITH_BOTH | changed), later=all_show_them_later)
+    assert evaluation.verdict == verdict
 
 
 @pytest.mark.parametrize(("within", "verdict"), [("phases", "reproduced"), ("phases_since_rare", "not reproduced")])
@@ -311,7 +315,7 @@ def test_the_setting_decides_when_the_last_phase_ends(within, verdict):
 
 
 def test_facts_of_the_contrast_are_shares_at_all_sizes_together_and_with_one_rare_class():
-    found = judge_phases(
+    evaluation = judge_phases(
         phases_of(with_both=0.6, equal=0.1, three=0.2, four=0.3),
         later=phases_of(with_both=0.7, equal=0.3, three=0.8, four=0.9),
     )
@@ -319,9 +323,9 @@ def test_facts_of_the_contrast_are_shares_at_all_sizes_together_and_with_one_rar
     expected |= {"since": 0.7, "since_equal": 0.3, "since_three": 0.8, "since_four": 0.9}
     # as in `judge_phases`
     expected |= {"one_rare": 0.04, "one_rare_since": 0.5, "one_rare_equal": 0.02, "one_rare_wide": 0.06}
-    assert {fact: found.facts[fact] for fact in expected} == pytest.approx(expected)
-    assert (found.facts["mildest"], found.facts["skewest"]) == ("200 : 1 : 1 : 1", "3000 : 1 : 1 : 1")
-    assert found.judgement.headline.value == pytest.approx(0.6 - 0.1)  # with both less with equal classes
+    assert {fact: evaluation.facts[fact] for fact in expected} == pytest.approx(expected)
+    assert (evaluation.facts["mildest"], evaluation.facts["skewest"]) == ("200 : 1 : 1 : 1", "3000 : 1 : 1 : 1")
+    assert evaluation.judgement.headline.value == pytest.approx(0.6 - 0.1)  # with both less with equal classes
 
 
 @pytest.mark.parametrize(
@@ -334,8 +338,8 @@ def test_facts_of_the_contrast_are_shares_at_all_sizes_together_and_with_one_rar
 def test_flows_that_failed_count_against_the_contrast(counts, verdict):
     """Flows of equal classes that failed count as showing the phases, flows with both as not showing them."""
     shares = phases_of(**HALF_WITH_BOTH)
-    found = judge_phases(shares, later=shares, failed=(counts, 2))
-    assert found.verdict == verdict
+    evaluation = judge_phases(shares, later=shares, failed=(counts, 2))
+    assert evaluation.verdict == verdict
 
 
 SETTINGS_OF_LOSSES = {**SETTINGS_OF_FALLS, "premise_share": 0.2}
@@ -427,10 +431,10 @@ def test_only_the_most_frequent_are_learned_by_the_definition(pattern):
     learned_sizes, other_sizes = sizes[np.array(pattern)], sizes[~np.array(pattern)]
     some_of_each = len(learned_sizes) > 0 and len(other_sizes) > 0
     agrees = some_of_each and learned_sizes.min() >= other_sizes.max()
-    found = evaluation_of_learned(pattern)
-    assert found.judgement.headline.value == float(agrees)
-    assert found.verdict == ("reproduced" if agrees else "not reproduced")
-    assert found.facts["all_learned"] == 1.0  # the share of draws under cross-entropy that learn all classes
+    evaluation = evaluation_of_learned(pattern)
+    assert evaluation.judgement.headline.value == float(agrees)
+    assert evaluation.verdict == ("reproduced" if agrees else "not reproduced")
+    assert evaluation.facts["all_learned"] == 1.0  # the share of draws under cross-entropy that learn all classes
 
 
 @pytest.mark.parametrize(("that_learn_all", "verdict"), [(0, "reproduced"), (30, "not reproduced")])

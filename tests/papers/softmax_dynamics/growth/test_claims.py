@@ -256,8 +256,8 @@ def test_the_fewest_and_the_most_classes_of_random_starts_are_facts():
 @pytest.mark.parametrize("flows", ["early", "repeated"])
 @pytest.mark.parametrize(("off", "verdict"), [(-1e-6, "reproduced"), (0.0, "reproduced"), (1e-6, "contradicted")])
 def test_the_gain_of_aligned_features_is_at_most_the_size_of_the_largest_class(flows, off, verdict):
-    found = evaluation_of_equation_21(starts_over_sizes(order=0.0), **{flows: aligned_flows(order=1.0, off=off)})
-    assert found.verdict == verdict
+    evaluation = evaluation_of_equation_21(starts_over_sizes(order=0.0), **{flows: aligned_flows(order=1.0, off=off)})
+    assert evaluation.verdict == verdict
 
 
 @pytest.mark.parametrize(("share_of_size", "verdict"), [(0.99, "reproduced"), (1.01, "contradicted")])
@@ -277,9 +277,9 @@ def test_growth_before_the_end_where_features_have_not_aligned_is_not_compared_w
 # growth of order 0.5 is within the rival bound sqrt(N) as well; of order 0.9 it exceeds that, and the rival N / 2
 @pytest.mark.parametrize(("order", "verdict"), [(0.5, "undecided"), (0.9, "reproduced")])
 def test_a_smaller_bound_that_holds_as_well_leaves_equation_21_undecided(order, verdict):
-    found = evaluation_of_equation_21(starts_over_sizes(order=0.0), repeated=aligned_flows(order=order))
-    assert found.verdict == verdict
-    assert found.facts["repeats"] == pytest.approx(order)  # the order of growth where examples repeat one context
+    evaluation = evaluation_of_equation_21(starts_over_sizes(order=0.0), repeated=aligned_flows(order=order))
+    assert evaluation.verdict == verdict
+    assert evaluation.facts["repeats"] == pytest.approx(order)  # the order of growth where examples repeat one context
 
 
 @pytest.fixture(scope="module")

@@ -62,10 +62,10 @@ def evaluation_of(flows: list[pd.DataFrame], starts: pd.DataFrame) -> Evaluation
 # the slope may be off by a twentieth
 @pytest.mark.parametrize(("order", "verdict"), [(0.9, "contradicted"), (1.0, "reproduced"), (1.1, "contradicted")])
 def test_rates_at_random_starts_must_be_proportional_to_the_singular_values(order, verdict):
-    found = evaluation_of([flow_with_errors()], random_starts(order))
-    assert found.verdict == verdict
+    evaluation = evaluation_of([flow_with_errors()], random_starts(order))
+    assert evaluation.verdict == verdict
     # four standard errors: logarithms of factors vary by 0.053, those of singular values by 0.5
-    assert found.facts["slope"] == pytest.approx(order, abs=4 * 0.053 / 0.5 / np.sqrt(STARTS))
+    assert evaluation.facts["slope"] == pytest.approx(order, abs=4 * 0.053 / 0.5 / np.sqrt(STARTS))
 
 
 @pytest.mark.parametrize(("quantity", "speed"), [("rate_f", "speed_f"), ("rate_w", "speed_w")])

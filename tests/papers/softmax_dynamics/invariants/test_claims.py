@@ -88,9 +88,9 @@ def test_errors_where_the_spectrum_is_not_simple_do_not_count():
     first_time = (table["seed"] == 0) & (table["time"] == 0.0)
     # a step of 1e-4 at the speed 2 moves the matrix by a fifth of this gap: a hundredth would be small enough
     table.loc[first_time & (table["quantity"] == "gap"), "value"] = 1e-3
-    found = evaluation_of_lemma(table, flow())
-    assert found.verdict == "reproduced"
-    assert found.judgement.headline.excluded.startswith("1 left out")  # one time of one curve
+    evaluation = evaluation_of_lemma(table, flow())
+    assert evaluation.verdict == "reproduced"
+    assert evaluation.judgement.headline.excluded.startswith("1 left out")  # one time of one curve
 
 
 # -- eqs. 15 and 16 ----------------------------------------------------------------------------------------------------
@@ -119,10 +119,10 @@ def test_the_difference_may_drift_by_ten_times_the_integrators_tolerance(start, 
 
 def test_conservation_is_undecided_where_the_difference_is_zero_from_the_start():
     tables = {"balanced": conserved_flow(imbalance=0.0), "gaussian": conserved_flow(imbalance=0.0)}
-    found = evaluate(claims.conservation, tables, {})
-    assert found.verdict == "undecided"
+    evaluation = evaluate(claims.conservation, tables, {})
+    assert evaluation.verdict == "undecided"
     # the only rival, that the difference itself vanishes, cannot be told from conservation
-    assert list(found.rivals.values()) == ["reproduced"]
+    assert list(evaluation.rivals.values()) == ["reproduced"]
 
 
 # an error of 1e-4 matters, and ten times the integrator's tolerance is allowed

@@ -22,6 +22,7 @@ FLOW = {
     "init": "balanced",
     "scale": 0.3,
     "seeds": 2,
+    # of the integration: recorded at 0, then evenly in the logarithm of time
     "first_time": 0.1,
     "horizon": 30.0,
     "points": 6,
@@ -97,6 +98,7 @@ INPUTS = {
     "correlations": [0.0, 0.4],
     "scale": 0.3,
     "seeds": 1,
+    # of the integration: recorded at 0, then evenly in the logarithm of time
     "first_time": 0.1,
     "horizon": 5.0,
     "points": 4,
@@ -192,6 +194,7 @@ def test_gains_predict_rates_from_balanced_starts(flow, quantity):
 def test_gains_do_not_predict_rates_from_other_starts():
     gaussian_flow = trajectory_with_settings(runs.flow, {**FLOW, "init": "gaussian"}, seed=1)
     rows = select(metrics.flow(gaussian_flow), "rate_f")
+    # of rates of order one
     assert (rows["value"] - rows["predicted"]).abs().max() > 1e-2
 
 

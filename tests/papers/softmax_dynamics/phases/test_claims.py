@@ -56,14 +56,14 @@ def evaluation_of_separations(factor: np.ndarray, weights_separate: np.ndarray) 
     ],
 )
 def test_features_and_weights_must_separate_from_small_starts(factors, shares_of_weights, verdict):
-    found = evaluation_of_separations(np.repeat(factors, SEEDS), among_first(*shares_of_weights))
-    assert found.verdict == verdict
-    assert found.judgement.headline.excluded.startswith(f"{SEEDS} left out")
+    evaluation = evaluation_of_separations(np.repeat(factors, SEEDS), among_first(*shares_of_weights))
+    assert evaluation.verdict == verdict
+    assert evaluation.judgement.headline.excluded.startswith(f"{SEEDS} left out")
 
 
 def test_the_least_factor_at_a_small_scale_is_a_fact():
-    found = evaluation_of_separations(np.repeat([2.2, 2.1, 1.0], SEEDS), among_first(1.0, 1.0, 0.0))
-    assert (found.facts["least"], found.facts["scale_of_least"]) == (2.1, SCALES[1])
+    evaluation = evaluation_of_separations(np.repeat([2.2, 2.1, 1.0], SEEDS), among_first(1.0, 1.0, 0.0))
+    assert (evaluation.facts["least"], evaluation.facts["scale_of_least"]) == (2.1, SCALES[1])
 
 
 def evaluation_of_courses(falls_first: np.ndarray, others_fall: np.ndarray | bool = True) -> Evaluation:
@@ -94,17 +94,17 @@ each_small_scale_counts = pytest.mark.parametrize(
 
 @each_small_scale_counts
 def test_the_rank_must_fall_first_at_each_small_scale(shares, verdict):
-    found = evaluation_of_courses(among_first(*shares))
-    assert found.verdict == verdict
+    evaluation = evaluation_of_courses(among_first(*shares))
+    assert evaluation.verdict == verdict
     *of_small_scales, of_large_scale = shares
-    assert found.judgement.headline.value == pytest.approx(np.mean(of_small_scales))
-    assert found.facts["large"] == pytest.approx(of_large_scale)
+    assert evaluation.judgement.headline.value == pytest.approx(np.mean(of_small_scales))
+    assert evaluation.facts["large"] == pytest.approx(of_large_scale)
 
 
 def test_of_the_draws_that_do_not_fall_first_the_share_that_rises_and_falls_is_a_fact():
     # of 50 draws of each scale the first 10 fall first; of the first 30 those that do not, 20, fall after their rise
-    found = evaluation_of_courses(among_first(0.2, 0.2, 0.2), others_fall=among_first(0.6, 0.6, 0.6))
-    assert found.facts["rise_then_fall"] == pytest.approx(20 / 40)
+    evaluation = evaluation_of_courses(among_first(0.2, 0.2, 0.2), others_fall=among_first(0.6, 0.6, 0.6))
+    assert evaluation.facts["rise_then_fall"] == pytest.approx(20 / 40)
 
 
 # -- expansion ---------------------------------------------------------------------------------------------------------
@@ -145,11 +145,11 @@ def evaluation_of_expansions(
 @each_small_scale_counts
 def test_the_rank_must_rise_from_the_first_class_learned_to_when_the_rarest_begin_to_be(shares, verdict):
     # by the threshold, 0.05, or more
-    found = evaluation_of_expansions(np.where(among_first(*shares), 0.06, 0.04))
-    assert found.verdict == verdict
+    evaluation = evaluation_of_expansions(np.where(among_first(*shares), 0.06, 0.04))
+    assert evaluation.verdict == verdict
     *of_small_scales, of_large_scale = shares
     mean = np.mean(of_small_scales)
-    assert found.judgement.headline.value == pytest.approx(mean)
+    assert evaluation.judgement.headline.value == pytest.approx(mean)
     expected = {
         "large": of_large_scale,
         "lowest": min(of_small_scales),
@@ -157,7 +157,7 @@ def test_the_rank_must_rise_from_the_first_class_learned_to_when_the_rarest_begi
         "until_learned": mean,
         "meanwhile": 0.0,
     }
-    assert {fact: found.facts[fact] for fact in expected} == pytest.approx(expected)
+    assert {fact: evaluation.facts[fact] for fact in expected} == pytest.approx(expected)
 
 
 RISE = np.full(MEMBERS, 0.3)  # far above the threshold
@@ -165,9 +165,9 @@ TOO_SMALL_A_RISE = np.full(MEMBERS, 0.04)
 
 
 def test_a_rise_while_the_rare_classes_are_learned_does_not_count_as_expansion():
-    found = evaluation_of_expansions(TOO_SMALL_A_RISE, later=0.3)
-    assert found.verdict == "not reproduced"
-    assert found.facts["until_learned"] == found.facts["meanwhile"] == 1.0
+    evaluation = evaluation_of_expansions(TOO_SMALL_A_RISE, later=0.3)
+    assert evaluation.verdict == "not reproduced"
+    assert evaluation.facts["until_learned"] == evaluation.facts["meanwhile"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -178,10 +178,10 @@ def test_draws_whose_rare_classes_begin_to_be_learned_before_any_class_is_have_n
     rare_begin, share_that_rises, verdict
 ):
     """The first class is learned at time 1, and rare ones begin to be at `rare_begin`."""
-    found = evaluation_of_expansions(RISE, rare_begin=rare_begin)
-    assert found.verdict == verdict
-    assert found.judgement.headline.value == share_that_rises
-    assert found.facts["without_phase"] == 1 - share_that_rises
+    evaluation = evaluation_of_expansions(RISE, rare_begin=rare_begin)
+    assert evaluation.verdict == verdict
+    assert evaluation.judgement.headline.value == share_that_rises
+    assert evaluation.facts["without_phase"] == 1 - share_that_rises
 
 
 @pytest.mark.parametrize(("sigma_2", "verdict"), [(1.1, "reproduced"), (0.9, "not reproduced")])
@@ -196,8 +196,8 @@ def test_the_most_frequent_class_must_not_be_learned_last(share, verdict):
 
 
 def test_a_rank_that_rises_before_any_class_is_learned_as_well_leaves_the_claim_undecided():
-    found = evaluation_of_expansions(RISE, before=0.3)
-    assert (found.verdict, found.rivals) == ("undecided", {"the time before, instead": "reproduced"})
+    evaluation = evaluation_of_expansions(RISE, before=0.3)
+    assert (evaluation.verdict, evaluation.rivals) == ("undecided", {"the time before, instead": "reproduced"})
 
 
 # -- along single courses ----------------------------------------------------------------------------------------------
@@ -267,9 +267,11 @@ IN_WARM_UP, WHILE_RARE = "the warm-up instead", "the time in which the rare clas
 def test_the_error_of_the_most_frequent_class_must_halve_while_features_expand_and_only_then(
     given, verdict, rivals_that_hold
 ):
-    found = evaluate(claims.frequent_classes_gain_confidence, {"course": course(**given)}, SETTINGS_OF_COURSES)
-    assert found.verdict == verdict
-    assert [phrase for phrase, verdict_of in found.rivals.items() if verdict_of == "reproduced"] == rivals_that_hold
+    evaluation = evaluate(claims.frequent_classes_gain_confidence, {"course": course(**given)}, SETTINGS_OF_COURSES)
+    assert evaluation.verdict == verdict
+    assert [
+        phrase for phrase, verdict_of in evaluation.rivals.items() if verdict_of == "reproduced"
+    ] == rivals_that_hold
 
 
 def test_factors_by_which_errors_shrink_are_facts():
@@ -297,9 +299,9 @@ def test_factors_by_which_errors_shrink_are_facts():
     ],
 )
 def test_rare_classes_must_separate_while_they_are_learned_in_both_spaces(given, verdict):
-    found = evaluate(claims.rare_classes_separate, {"course": course(**given)}, SETTINGS_OF_COURSES)
-    assert found.verdict == verdict
-    assert found.judgement.headline.draws == COURSES
+    evaluation = evaluate(claims.rare_classes_separate, {"course": course(**given)}, SETTINGS_OF_COURSES)
+    assert evaluation.verdict == verdict
+    assert evaluation.judgement.headline.draws == COURSES
 
 
 def test_the_configured_draws_are_enough_to_tell_a_share_of_0_6_from_one_half():

@@ -30,12 +30,15 @@ SETTINGS = {
     "inits": ["balanced", "gaussian"],
     "scales": [0.1, 0.3],
     "seeds": 2,
+    # of the integration: recorded at 0, then evenly in the logarithm of time
     "first_time": 0.1,
     "horizon": 100.0,
     "points": 40,
     "rtol": 1e-9,
     "atol": 1e-13,
 }
+# `thresholds`: least changes of the rank that count as a fall or a rise; `lower` and `upper`: probabilities at which a
+# class begins to be learned, and is
 MEASURE = {"thresholds": [0.05], "lower": 0.4, "upper": 0.9, "populations": ["examples"]}
 # states are stored in single precision: metrics that compute with them alike agree to better than this
 SINGLE = 1e-6
@@ -243,6 +246,7 @@ CELL = {
     "init": "gaussian",
     "scale": 0.2,
     "seeds": 2,
+    # of the integration: recorded at 0, then evenly in the logarithm of time
     "first_time": 0.1,
     "horizon": 50.0,
     "points": 8,

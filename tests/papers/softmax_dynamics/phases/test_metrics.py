@@ -18,13 +18,15 @@ SETTINGS = {
     "inits": ["gaussian"],
     "scales": [0.01, 0.1],
     "seeds": 3,
+    # of the integration: recorded at 0, then evenly in the logarithm of time
     "first_time": 0.1,
     "horizon": 300.0,
     "points": 30,
     "rtol": 1e-7,
     "atol": 1e-12,
 }
-# `lower` and `upper`: probabilities at which a class begins to be learned, and is
+# `thresholds`: least changes of the rank that count as a fall or a rise; `lower` and `upper`: probabilities at which a
+# class begins to be learned, and is
 MEASURE = {"thresholds": [0.05], "lower": 0.3, "upper": 0.9, "populations": ["examples", "classes"]}
 
 
@@ -109,5 +111,5 @@ def test_under_the_squared_loss_two_dimensions_learn_the_two_largest_classes():
     "counts", [[[2, 2], [3, 2]], [[2, 2], [2, 1, 1]]], ids=["other numbers of examples", "other numbers of classes"]
 )
 def test_grids_of_unequal_shapes_are_refused(counts):
-    with pytest.raises(ProjectError, match="as many classes and as many examples"):
+    with pytest.raises(ProjectError, match="all entries of `counts` must have as many classes and as many examples"):
         trajectory_with_settings(runs.flow_grid, {**SETTINGS, "counts": counts}, seed=1)

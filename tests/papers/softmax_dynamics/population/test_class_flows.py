@@ -28,17 +28,21 @@ SETTINGS = {
     "scales": [0.01, 0.3],
     "loss": "cross_entropy",
     "seeds": 3,
+    # of the integration: recorded at 0, then evenly in the logarithm of time
     "first_time": 0.1,
     "horizon": 60.0,
     "points": 25,
     "rtol": 1e-9,
     "atol": 1e-13,
 }
+# `thresholds`: least changes of the rank that count as a fall or a rise; `lower` and `upper`: probabilities at which a
+# class begins to be learned, and is
 MEASURE = {"thresholds": [0.02], "lower": 0.4, "upper": 0.9}
 
 
 @pytest.fixture(scope="module")
 def flows():
+    """Return the trajectory of 24 flows, in the order of `KEYS`; f and W are padded with zeros to three dimensions."""
     return trajectory_with_settings(runs.class_flows, SETTINGS, seed=3)
 
 
@@ -56,26 +60,26 @@ def test_a_row_moves_as_all_examples_of_its_class(flows, squared_flows, loss, me
     f, W = (flows.series[name][member].astype(float) for name in "fW")
     assert (f[..., dimension:] == 0).all()
     f, W = f[..., :dimension], W[:, :dimension]
-    every = np.repeat(np.arange(3), counts)
-    start = f[0, every]
+    class_of = np.repeat(np.arange(3), counts)  # of each example
+    start = f[0, class_of]
     expected_f, expected_W = integrate_by_scipy(start, W[0], flows.time, lambda f, W: velocity(f, W, counts, loss))
     # states are stored in single precision, also the start, whose rounding grows along the flow
-    np.testing.assert_allclose(f[:, every], expected_f, rtol=0, atol=2e-5)
+    np.testing.assert_allclose(f[:, class_of], expected_f, rtol=0, atol=2e-5)
     np.testing.assert_allclose(W, expected_W, rtol=0, atol=2e-5)
 
 
 def test_a_row_starts_as_large_as_the_mean_of_its_examples():
     settings = {**SETTINGS, "counts": [[100, 1]], "dimensions": [2], "scales": [0.5], "seeds": 600, "points": 1}
     trajectory = trajectory_with_settings(runs.class_flows, {**settings, "first_time": 1e-3, "horizon": 1e-3}, seed=3)
-    spread = trajectory.series["f"][:, 0].std(axis=(0, 2))
-    # of 100 examples a tenth of the scale, 0.5; 1200 entries have a relative standard error of 0.02, four times that
-    np.testing.assert_allclose(spread, [0.05, 0.5], rtol=0.08)
-    # 2400 entries: 0.014, four times that
-    assert trajectory.series["W"][:, 0].std() == pytest.approx(0.5, rel=0.06)
+    f, W = (trajectory.series[name][:, 0] for name in "fW")  # at the start
+    # The mean of 100 examples is as large as a tenth of the scale. A standard deviation of N entries has the relative
+    # standard error 1 / sqrt(2 N); each class has 600 * 2 entries, which gives 0.02; four times that
+    np.testing.assert_allclose(f.std(axis=(0, 2)), [0.5 / 10, 0.5], rtol=0.08)
+    assert W.std() == pytest.approx(0.5, rel=4 / np.sqrt(2 * W.size))
 
 
 def test_unequal_numbers_of_classes_are_refused():
-    with pytest.raises(ProjectError, match="as many classes"):
+    with pytest.raises(ProjectError, match="all entries of `counts` must have as many classes"):
         trajectory_with_settings(runs.class_flows, {**SETTINGS, "counts": [[1, 1], [1, 1, 1]]}, seed=1)
 
 
@@ -118,8 +122,8 @@ def expected_ranks_and_falls(flows, member, own, population) -> dict[str, float]
     by_window = falls.falls_by_window(ranks[None], threshold, windows)
     for name in ("fall", "fall_rare", "fall_since_rare"):
         expected[name] = by_window[name].item()
-    for name, shows in falls.three_phases(ranks[None], threshold, windows).items():
-        expected[name] = shows.item()
+    for name, is_shown in falls.three_phases(ranks[None], threshold, windows).items():
+        expected[name] = is_shown.item()
     return expected
 
 
@@ -163,7 +167,7 @@ def test_equal_classes_have_no_order_of_lengths(table):
     assert select(table, "length_order", counts="3-3-3")["value"].isna().all()
 
 
-# of the second class the margin, f W on the diagonal
+# a class's margin is its entry of f W on the diagonal; `margin` is that of the second class
 @pytest.mark.parametrize(("margin", "order"), [(-1.0, np.nan), (1.0, 0.0)])
 def test_the_order_of_lengths_is_nan_where_a_margin_is_not_positive(margin, order):
     f, W = np.array([[[1.0, 0.0], [0.0, 1.0]]]), np.array([[[1.0, 0.0], [0.0, margin]]])
@@ -180,10 +184,12 @@ def test_a_member_that_failed_is_empty_and_no_other_is(flows):
     assert table["value"].isna().equals(pd.Series(table.index.isin(of_failed), index=table.index))
 
 
+# the run draws nothing: each start is made of the directions that grow fastest
 DIRECTIONS = {
     "counts": [[9, 3, 2, 1], [12, 4, 2, 1]],
     "dimensions": [2, 3],
     "scales": [1e-6, 1e-3],
+    # of the integration: recorded at 0, then evenly in the logarithm of time
     "first_time": 0.1,
     "horizon": 100.0,
     "points": 30,
@@ -220,15 +226,16 @@ def test_each_axis_of_such_a_start_grows_at_a_singular_value_of_the_residual(dir
     scale = directions.constants["scale"][member]
     # at uniform predictions, a row for each example
     residual = np.repeat(np.eye(4), sizes, axis=0) - 1 / 4
-    every = f[np.repeat(np.arange(4), sizes)]
+    f_of_examples = f[np.repeat(np.arange(4), sizes)]
     rates = np.linalg.svd(residual, compute_uv=False)[: len(W)]
     # the derivatives of f and of W; stored in single precision, and sums of up to 19 products
-    np.testing.assert_allclose(residual @ W.T, every * rates, rtol=0, atol=1e-5 * scale)
-    np.testing.assert_allclose(every.T @ residual, W * rates[:, None], rtol=0, atol=1e-5 * scale)
+    np.testing.assert_allclose(residual @ W.T, f_of_examples * rates, rtol=0, atol=1e-5 * scale)
+    np.testing.assert_allclose(f_of_examples.T @ residual, W * rates[:, None], rtol=0, atol=1e-5 * scale)
 
 
 def test_growing_directions_have_one_member_a_cell(directions):
     table = metrics.growing_directions(directions, **MEASURE)
     assert set(table["seed"]) == {0}
-    ends = select(table, "end", population="classes")
-    assert ends.groupby(["counts", "dimension", "scale"]).size().tolist() == [1] * 8
+    ends = select(table, "end", population="classes")  # a row for each member
+    # of two lists of class sizes, two dimensions and two scales
+    assert ends.groupby(["counts", "dimension", "scale"]).size().tolist() == [1] * (2 * 2 * 2)

@@ -11,7 +11,7 @@ from learning_dynamics.papers.softmax_dynamics.population import figures
 
 LAWS = ("4-4-4-4", "7-4-2-2", "64-16-7-4")  # sizes of four classes: equal, as 1/k and as 1/k^2, rounded
 SHARES = (0.0, 0.25, 0.75)  # of draws that fall, by law
-SEEDS = 8  # draws of a cell
+SEEDS = 8  # draws of a cell: a law's sizes at one scale and in one dimension
 
 
 def draws_by_law(shares: tuple[float, ...] = SHARES) -> pd.DataFrame:
@@ -48,10 +48,10 @@ OTHER_SHARES = (0.0, 0.5, 0.875)  # half of the draws are not most
 
 @pytest.fixture
 def panels():
-    """Return the six panels of a diagram of two tables: the laws of the first, then those of the second."""
+    """Return the panels of a diagram of two tables, one for each law: those of the first table, then of the second."""
     diagram = figures.many_classes_diagram([draws_by_law(), draws_by_law(OTHER_SHARES)], threshold=0.05)
     panels = [axis for axis in diagram.figure.axes if axis.images]
-    assert len(panels) == 6
+    assert len(panels) == 2 * len(LAWS)
     return panels
 
 
@@ -76,13 +76,14 @@ def test_each_cell_is_labelled_by_its_share_in_per_cent(panels, place, share):
 @pytest.mark.parametrize("table", [0, 1], ids=["first table", "second table"])
 def test_edges_separate_cells_of_more_than_half_from_the_others(panels, table):
     """More than half fall in none of the first law's four cells, in one of the second's, in all of the third's."""
-    none, one, all_cells = (
+    of_none, of_one, of_all = (
         [line.get_xydata().tolist() for line in panel.lines] for panel in panels[3 * table : 3 * table + 3]
     )
-    # that cell is at d = 2 and scale 0.1, the place (1, 0)
-    on_its_left, between_dimensions = [[0.5, -0.5], [0.5, 0.5]], [[0.5, 0.5], [1.5, 0.5]]
-    assert one == [on_its_left, between_dimensions]
-    assert none == all_cells == []
+    # that cell is at d = 2 and scale 0.1, around the point (1, 0)
+    on_its_left = [[0.5, -0.5], [0.5, 0.5]]
+    between_dimensions = [[0.5, 0.5], [1.5, 0.5]]
+    assert of_one == [on_its_left, between_dimensions]
+    assert of_none == of_all == []
 
 
 def test_the_largest_share_of_a_cell_that_falls_over_examples_is_a_fact():
@@ -94,7 +95,7 @@ def test_the_largest_share_of_a_cell_that_falls_over_examples_is_a_fact():
     )
     table.loc[one_draw, "value"] = 1.8
     drawn = figures.many_classes_diagram([table, draws_by_law()], threshold=0.05)
-    assert drawn.facts["examples"] == 1 / SEEDS
+    assert drawn.facts["examples"] == 1 / SEEDS  # one draw of a cell
 
 
 NAMES = ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$")  # of the laws
@@ -105,8 +106,8 @@ each_scale = pytest.mark.parametrize(("scale", "in_two"), [(0.01, SHARES), (0.1,
 @each_scale
 def test_curves_are_shares_at_one_scale_by_dimensions_over_classes(scale, in_two):
     drawn = figures.many_classes([draws_by_law()], scale=scale, threshold=0.05)
-    shares, _ = drawn.figure.axes[:2]
-    curves = {entry.get_label(): entry.lines[0] for entry in shares.containers}
+    panel_of_shares, _ = drawn.figure.axes[:2]
+    curves = {entry.get_label(): entry.lines[0] for entry in panel_of_shares.containers}
     for name, share_in_two, share_in_three in zip(NAMES, in_two, SHARES, strict=True):
         assert curves[f"{name}, over classes"].get_ydata().tolist() == [share_in_two, share_in_three], name
         assert curves[f"{name}, over classes"].get_xdata().tolist() == [2 / 4, 3 / 4], name  # d / V
@@ -116,8 +117,8 @@ def test_curves_are_shares_at_one_scale_by_dimensions_over_classes(scale, in_two
 @each_scale
 def test_medians_of_the_depth_are_those_of_all_draws(scale, in_two):
     drawn = figures.many_classes([draws_by_law()], scale=scale, threshold=0.05)
-    _, depths = drawn.figure.axes[:2]
-    medians = [entry.lines[0].get_ydata().tolist() for entry in depths.containers]
+    _, panel_of_depths = drawn.figure.axes[:2]
+    medians = [entry.lines[0].get_ydata().tolist() for entry in panel_of_depths.containers]
     expected = []
     for share_in_two, share_in_three in zip(in_two, SHARES, strict=True):
         # 0.2 where most draws fall

@@ -9,7 +9,7 @@ import pytest
 from learning_dynamics.judging import Evaluation, evaluate
 from learning_dynamics.papers.softmax_dynamics.training import claims
 
-SEEDS = 60
+SEEDS = 60  # draws of each setting, sizes and dimension
 # batches and learning rates that are tried; a batch of 0 is all eight examples
 SETTINGS = tuple(itertools.product((4, 0), (0.1, 0.4)))
 BEST = (4, 0.4)  # the one that is judged, with the sizes 3 : 3 : 1 : 1
@@ -53,7 +53,11 @@ def trainings(shows: Share, learned: Share, *, settings=SETTINGS, skewed=SKEWED)
 
 
 def evaluation_of(shows: Share, learned: Share = all_draws) -> Evaluation:
-    """Judge trainings at all settings, and again at the best one, on the same shares of draws."""
+    """Judge whether most draws show the phases at `BEST`, and fewer with equal classes and in three dimensions.
+
+    The judged draws have the same shares as the trainings at all settings. A draw that has not learned its examples
+    counts against the claim. The second argument is the share that learns.
+    """
     tables = {
         "trainings": trainings(shows, learned),
         "best": trainings(shows, learned, settings=(BEST,), skewed=("3-3-1-1",)),
@@ -101,7 +105,7 @@ def test_phases_must_show_in_most_draws_and_less_often_without_skew_or_bottlenec
 def test_shares_of_draws_at_the_judged_setting_are_the_headline_and_facts():
     evaluation = evaluation_of(at_best(skewed=0.8, equal=0.65, wide=0.1))
     assert evaluation.judgement.headline.draws == SEEDS
-    # 48, 39 and 6 of 60
+    # 48, 39 and 6 of `SEEDS` draws
     assert evaluation.judgement.headline.value == pytest.approx(0.8)
     assert evaluation.facts["equal"] == pytest.approx(0.65)
     assert evaluation.facts["wide"] == pytest.approx(0.1)
@@ -111,14 +115,16 @@ def test_shares_of_draws_at_the_judged_setting_are_the_headline_and_facts():
 def test_the_judged_setting_is_named_and_ranked_among_those_of_both_skewed_sizes():
     facts = evaluation_of(at_best(skewed=0.9, equal=0.1, wide=0.1)).facts
     assert facts["setting"] == "sizes 3 : 3 : 1 : 1, scale 0.0001, batches of 4, rate 0.4 and 400 steps"
-    assert (facts["settings"], facts["place"]) == (2 * len(SETTINGS), 1)
+    assert facts["settings"] == len(SKEWED) * len(SETTINGS)
+    assert facts["place"] == 1
 
 
+# by this rival the difference of the shares is zero, whose interval has both signs
 @pytest.mark.parametrize("rival", ["as often with equal classes", "as often in three dimensions"])
-def test_controls_that_show_the_phases_as_often_are_a_rival_that_is_rejected(rival):
+def test_the_rival_that_a_control_shows_the_phases_as_often_is_undecided(rival):
     evaluation = evaluation_of(at_best(skewed=0.9, equal=0.7, wide=0.7))
     assert evaluation.verdict == "reproduced"
-    assert evaluation.rivals[rival] != "reproduced"
+    assert evaluation.rivals[rival] == "undecided"
 
 
 @pytest.mark.parametrize(
@@ -136,10 +142,11 @@ def test_draws_that_have_not_learned_count_against_the_claim_on_either_side(coun
     If nearly all draws of one case have not learned, too few are left that show the phases, or too many controls may.
     """
 
-    def learned(batch, rate, *case):
-        return 1.0 - not_learned if case == (counts, dimension) else 1.0
+    def learned(batch, rate, counts_of_draws, dimension_of_draws):
+        is_case = (counts_of_draws, dimension_of_draws) == (counts, dimension)
+        return 1.0 - not_learned if is_case else 1.0
 
-    assert evaluation_of(at_best(skewed=0.75, equal=0.0, wide=0.0), learned).verdict == verdict
+    assert evaluation_of(at_best(skewed=0.75, equal=0.0, wide=0.0), learned=learned).verdict == verdict
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics.training import figures
 
-SEEDS = 10
+SEEDS = 10  # draws of each cell
 # four classes: all equal, and sizes that fall with a class's number k, rounded
 SIZES = {"equal": "1-1-1-1", "$1/k$": "7-4-2-2", "$1/k^2$": "16-4-2-1"}
 
@@ -61,7 +61,7 @@ def trainings(*, method: str, share: float, decay: float = 0.0, batch: int = 0, 
     return table
 
 
-def hatched(axis) -> set[tuple[int, int]]:
+def hatched_cells(axis) -> set[tuple[int, int]]:
     """Return the row and the column of each hatched cell of a map."""
     return {
         (round(patch.get_y() + 0.5), round(patch.get_x() + 0.5))
@@ -78,11 +78,10 @@ def optimisers_map():
     """
     minibatches = trainings(method="AdamW", decay=0.6, batch=4, share=0.8)
     was_tried = (minibatches["counts"] != SIZES["equal"]) | (minibatches["dimension"] == 2)
-    settings = minibatches.attrs
-    minibatches = minibatches[was_tried]
-    minibatches.attrs = settings
+    tried = minibatches[was_tried]
+    tried.attrs = minibatches.attrs
     tables = [
-        minibatches,
+        tried,
         trainings(method="AdamW", share=0.5),
         trainings(method="SGD", share=0.3, learned=0.4),
     ]
@@ -91,13 +90,13 @@ def optimisers_map():
     return over_classes, over_examples
 
 
-def test_rows_of_optimisers_are_descent_then_full_batches_then_minibatches(optimisers_map):
+def test_a_map_of_optimisers_has_rows_for_descent_then_full_batches_then_minibatches(optimisers_map):
     over_classes, _ = optimisers_map
     labels = [label.get_text() for label in over_classes.get_yticklabels()]
     assert labels == ["descent, all", "AdamW, decay 0, all", "AdamW, decay 0.6, batch 4"]
 
 
-def test_cells_of_optimisers_are_shares_by_law_and_dimension_and_empty_where_nothing_was_tried(optimisers_map):
+def test_cells_of_such_a_map_are_shares_by_law_and_dimension_and_empty_where_nothing_was_tried(optimisers_map):
     over_classes, over_examples = optimisers_map
     # equal sizes in two and three dimensions, those as 1/k, and those as 1/k^2
     expected = [[0, 0, 0, 0, 0.3, 0.3], [0, 0, 0, 0, 0.5, 0.5], [0, np.nan, 0, 0, 0.8, 0.8]]
@@ -105,19 +104,19 @@ def test_cells_of_optimisers_are_shares_by_law_and_dimension_and_empty_where_not
     assert not over_examples.images[0].get_array().any()
 
 
-def test_cells_of_optimisers_are_hatched_where_fewer_than_half_learn(optimisers_map):
-    # four of ten under descent in two dimensions: in the first row, the first column of each law
+def test_cells_of_such_a_map_are_hatched_where_fewer_than_half_learn(optimisers_map):
+    # four draws of ten learn under descent in two dimensions: in the first row, the first column of each law
     for panel in optimisers_map:
-        assert hatched(panel) == {(0, 0), (0, 2), (0, 4)}
+        assert hatched_cells(panel) == {(0, 0), (0, 2), (0, 4)}
 
 
 @pytest.mark.parametrize("column", ["learning_rate", "steps", "scale"])
-def test_trainings_that_a_map_of_optimisers_would_mix_are_refused(column):
+def test_a_map_of_optimisers_refuses_trainings_at_two_values_of_a_setting_that_it_does_not_show(column):
     table = trainings(method="SGD", share=0.3)
-    twice = pd.concat([table, table.assign(**{column: 2 * table[column]})])
-    twice.attrs = table.attrs
-    with pytest.raises(ProjectError, match=f"one `{column}`, not"):
-        figures.optimisers([table, twice], threshold=0.05)
+    at_two_values = pd.concat([table, table.assign(**{column: 2 * table[column]})])
+    at_two_values.attrs = table.attrs
+    with pytest.raises(ProjectError, match=f"a map of trainings has one `{column}`, not"):
+        figures.optimisers([table, at_two_values], threshold=0.05)
 
 
 def eight_examples_table(
@@ -159,11 +158,13 @@ def search() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(("column", "other"), [("method", "Adam"), ("decay", 0.1), ("steps", 50), ("scale", 1.0)])
-def test_trainings_that_a_map_of_eight_examples_would_mix_are_refused(search, column, other):
-    twice = pd.concat([search, search.assign(**{column: other})])
-    twice.attrs = search.attrs
-    with pytest.raises(ProjectError, match=f"one `{column}`, not"):
-        figures.eight_examples(twice, threshold=0.05)
+def test_maps_of_eight_examples_refuse_trainings_at_two_values_of_a_setting_that_they_do_not_show(
+    search, column, other
+):
+    at_two_values = pd.concat([search, search.assign(**{column: other})])
+    at_two_values.attrs = search.attrs
+    with pytest.raises(ProjectError, match=f"a map of trainings has one `{column}`, not"):
+        figures.eight_examples(at_two_values, threshold=0.05)
 
 
 def maps_of(search: pd.DataFrame) -> list[Axes]:
@@ -190,7 +191,7 @@ def test_maps_of_eight_examples_show_shares_of_all_draws_by_batch_and_rate(searc
 
 def test_maps_of_eight_examples_are_hatched_where_fewer_than_half_learn(search):
     for axis in maps_of(search):
-        assert hatched(axis) == {(0, 1), (1, 1)}  # at the larger rate, in both rows
+        assert hatched_cells(axis) == {(0, 1), (1, 1)}  # at the larger rate, in both rows
 
 
 # letters of the panels with a bottleneck, of those with equal sizes, and of those without a bottleneck
@@ -204,8 +205,10 @@ def test_maps_of_eight_examples_are_hatched_where_fewer_than_half_learn(search):
 )
 def test_the_caption_names_as_many_panels_as_the_run_has_class_sizes(sizes, panels):
     drawn = figures.eight_examples(eight_examples_table(sizes), threshold=0.05)
-    _, equal, _ = panels
-    assert (drawn.facts["narrow_panels"], drawn.facts["equal_panels"], drawn.facts["wide_panels"]) == panels
+    narrow, equal, wide = panels
+    assert drawn.facts["narrow_panels"] == narrow
+    assert drawn.facts["equal_panels"] == equal
+    assert drawn.facts["wide_panels"] == wide
     # the letters that the panels of equal sizes have, in titles such as "(c) 2 : 2 : 2 : 2"
     letters = []
     for axis in drawn.figure.axes:
@@ -217,12 +220,14 @@ def test_the_caption_names_as_many_panels_as_the_run_has_class_sizes(sizes, pane
 
 @pytest.mark.parametrize("sizes", [["4-2-1-1", "3-3-1-1"], ["2-2-2-2"]])
 def test_eight_examples_without_skewed_or_equal_sizes_are_refused(sizes):
-    with pytest.raises(ProjectError, match=f"not {', '.join(sizes)} alone; add the others to `counts` of the run"):
+    message = f"compares skewed class sizes with equal ones, not {', '.join(sizes)} alone; add the others to `counts`"
+    with pytest.raises(ProjectError, match=message):
         figures.eight_examples(eight_examples_table(sizes), threshold=0.05)
 
 
 @pytest.mark.parametrize("dimensions", [[2], [2, 3, 4], [1, 2]])
-def test_eight_examples_in_other_than_a_bottleneck_and_none_are_refused(dimensions):
+def test_eight_examples_must_have_two_numbers_of_dimensions_the_larger_without_a_bottleneck(dimensions):
     listed = ", ".join(map(str, dimensions))
-    with pytest.raises(ProjectError, match=f"not {listed}; give two as `dimensions` of the run"):
+    message = f"two numbers of dimensions, the larger without a bottleneck, not {listed}; give two as `dimensions`"
+    with pytest.raises(ProjectError, match=message):
         figures.eight_examples(eight_examples_table(dimensions=dimensions), threshold=0.05)

@@ -17,8 +17,8 @@ from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Trajectory
 from tests.papers.softmax_dynamics.network import loss_of, trajectory_with_settings
 
-SIZES = [4, 2, 1]  # of classes, seven examples
-LABELS = torch.tensor([0, 0, 0, 0, 1, 1, 2])
+SIZES = [4, 2, 1]  # of classes
+LABELS = torch.tensor([0, 0, 0, 0, 1, 1, 2])  # of seven examples
 METHODS = ["SGD", "momentum", "Adam", "AdamW"]
 SETTINGS = {
     "counts": [SIZES, [2, 2, 2]],
@@ -39,7 +39,8 @@ SETTINGS = {
 
 def torch_optimiser(method: str, decay: float, parameters: list[torch.Tensor]) -> torch.optim.Optimizer:
     """Return torch's optimiser with the rate and the momentum of `SETTINGS`."""
-    rate, momentum = 0.05, 0.8
+    (rate,) = SETTINGS["learning_rates"]
+    momentum = SETTINGS["momentum"]
     if method == "SGD":
         return torch.optim.SGD(parameters, rate, weight_decay=decay)
     if method == "momentum":
@@ -56,7 +57,7 @@ def trained(request):
     return runs.combinations(**{**SETTINGS, "loss": request.param}, seed=5), request.param
 
 
-@pytest.mark.parametrize(("method", "decay"), list(itertools.product(METHODS, (0.0, 0.3))))
+@pytest.mark.parametrize(("method", "decay"), list(itertools.product(METHODS, SETTINGS["decays"])))
 def test_every_combination_ends_where_torchs_optimiser_does(trained, method, decay):
     trajectory, loss = trained
     constants = trajectory.constants
@@ -68,15 +69,16 @@ def test_every_combination_ends_where_torchs_optimiser_does(trained, method, dec
         & (constants["dimension"] == 2)
     )
     rng, _ = generators(5, "softmax_dynamics.map.4-2-1.2.0.3", 2)
-    f, W = (torch.tensor(factor, requires_grad=True) for factor in toy.gaussian(rng, 7, 2, 3, scale=0.3))
+    start = toy.gaussian(rng, examples=len(LABELS), dimension=2, classes=3, scale=0.3)
+    f, W = (torch.tensor(factor, requires_grad=True) for factor in start)
     optimiser = torch_optimiser(method, decay, [f, W])
-    for _ in range(40):
+    for _ in range(SETTINGS["steps"]):
         optimiser.zero_grad()
-        (loss_of(f, W, LABELS, "cross_entropy") / (7 if loss == "mean" else 1)).backward()
+        (loss_of(f, W, LABELS, loss="cross_entropy") / (len(LABELS) if loss == "mean" else 1)).backward()
         optimiser.step()
     losses = torch.nn.functional.cross_entropy((f @ W).detach(), LABELS, reduction="none").numpy()
     np.testing.assert_allclose(trajectory.series["loss"][member, -1], [losses.mean(), losses.max()], rtol=1e-6)
-    own = np.exp(-losses)
+    own = np.exp(-losses)  # the probability of each example's own class
     own_means = [own[:4].mean(), own[4:6].mean(), own[6]]
     np.testing.assert_allclose(trajectory.series["probabilities"][member, -1], own_means, rtol=1e-6)
     features = f.detach().numpy()
@@ -98,12 +100,12 @@ def test_every_combination_ends_where_torchs_optimiser_does(trained, method, dec
 )
 def test_a_row_with_copies_moves_as_the_examples_that_start_together(optimiser):
     rng = np.random.default_rng(2)
-    rows, W = toy.gaussian(rng, 3, 2, 3, scale=0.5)
+    rows, W = toy.gaussian(rng, examples=3, dimension=2, classes=3, scale=0.5)
     records, sizes = np.array([0, 1, 30]), np.array(SIZES)
-    one_row = np.ones(3, dtype=int)  # for each class
-    of_rows = train(one_row, rows, W, optimiser, records=records, minibatch_seed=1, copies=sizes)
-    every_example = np.repeat(rows, sizes, axis=0)
-    of_examples = train(sizes, every_example, W, optimiser, records=records, minibatch_seed=1, inputs=np.eye(7))
+    one_row_a_class = np.ones(3, dtype=int)
+    of_rows = train(one_row_a_class, rows, W, optimiser, records=records, minibatch_seed=1, copies=sizes)
+    row_of_each_example = np.repeat(rows, sizes, axis=0)
+    of_examples = train(sizes, row_of_each_example, W, optimiser, records=records, minibatch_seed=1, inputs=np.eye(7))
     for name in ("gram", "sums", "probabilities", "loss", "largest_loss"):
         np.testing.assert_allclose(
             getattr(of_rows, name), getattr(of_examples, name), rtol=1e-9, atol=1e-12, err_msg=name
@@ -115,11 +117,11 @@ def test_losses_stay_finite_where_probabilities_round_to_nothing():
     # precision
     f, W = np.array([[0.0, 60.0], [60.0, 0.0]]), 60.0 * np.eye(2)
     course = train(np.array([1, 1]), f, W, Optimiser(0.1), records=np.array([0]), minibatch_seed=1)
-    np.testing.assert_allclose([course.loss[0], course.largest_loss[0]], 3600.0)
+    np.testing.assert_allclose([course.loss[0], course.largest_loss[0]], 60.0 * 60.0)
 
 
 def test_minibatches_of_rows_with_copies_are_refused():
-    with pytest.raises(ValueError, match="minibatch draws examples"):
+    with pytest.raises(ValueError, match="a minibatch draws examples, not rows that stand for several"):
         train(
             np.array([1, 1]),
             np.eye(2),
@@ -132,12 +134,12 @@ def test_minibatches_of_rows_with_copies_are_refused():
 
 
 def test_a_run_with_minibatches_of_rows_of_classes_is_refused():
-    with pytest.raises(ProjectError, match="full batches alone"):
+    with pytest.raises(ProjectError, match="`rows: classes` takes full batches alone"):
         runs.combinations(**{**SETTINGS, "rows": "classes", "batches": [0, 2]}, seed=1)
 
 
 def test_class_sizes_of_unequal_numbers_of_classes_are_refused():
-    with pytest.raises(ProjectError, match="as many classes"):
+    with pytest.raises(ProjectError, match="all entries of `counts` must have as many classes"):
         runs.combinations(**{**SETTINGS, "counts": [[1, 1], [1, 1, 1]]}, seed=1)
 
 
@@ -160,6 +162,10 @@ def test_rows_of_classes_start_at_the_scale_under_adam_and_as_means_of_examples_
     # two rows differ in two entries, each by twice the variance. The distances are chi squared with two degrees of
     # freedom: a mean of 600 has a relative standard error of 1 / sqrt(600)
     assert squared_distances.mean() == pytest.approx(2 * 2 * variance * 0.3**2, rel=4 / np.sqrt(600))
+
+
+UNIFORM, ONE_HALF = np.log(4), np.log(2)  # losses of uniform predictions of four classes, of a probability of one half
+LOWER, UPPER, THRESHOLD = 0.4, 0.9, 0.02  # of `metrics.combinations`, as in `falls`
 
 
 @pytest.fixture(scope="module")
@@ -186,19 +192,19 @@ def trajectory():
 @pytest.fixture(scope="module")
 def table(trajectory):
     """Return what is measured after 60 steps and after all 800."""
-    return metrics.combinations(trajectory, steps=[60, 800], thresholds=[0.02], lower=0.4, upper=0.9)
+    return metrics.combinations(trajectory, steps=[60, 800], thresholds=[THRESHOLD], lower=LOWER, upper=UPPER)
 
 
 @pytest.mark.parametrize("steps", [60, 800])
 def test_trainings_have_learned_or_diverged_by_their_losses_up_to_a_number_of_steps(trajectory, table, steps):
     assert trajectory.undecided.any()
-    losses = trajectory.series["loss"][:, trajectory.time <= steps]
+    losses = trajectory.series["loss"][:, trajectory.time <= steps]  # the mean over examples, and the largest
     mean, largest = losses[:, -1].T
     # a loss is minus the logarithm of an example's own probability
     lowest_probability = np.exp(-losses[..., 1]).min(axis=1)
     is_normal = lowest_probability > np.finfo(float).tiny
     learned = ~trajectory.undecided & (np.exp(-largest) > 0.5) & is_normal
-    diverged = trajectory.undecided | (mean > np.log(4))
+    diverged = trajectory.undecided | (mean > UNIFORM)
     np.testing.assert_array_equal(select(table, "learned", steps=steps)["value"], learned)
     np.testing.assert_array_equal(select(table, "diverged", steps=steps)["value"], diverged)
 
@@ -215,20 +221,17 @@ def test_ranks_and_their_falls_are_those_up_to_a_number_of_steps(trajectory, tab
     until_end, failed = trajectory.time <= steps, trajectory.undecided
     # failed trainings take any finite numbers here, and nan below
     own = np.where(failed[:, None, None], 0.0, trajectory.series["probabilities"])[:, until_end]
-    windows = falls.windows(own, trajectory.constants["counts"], 0.4, 0.9)
+    windows = falls.windows(own, trajectory.constants["counts"], LOWER, UPPER)
     spectra = np.where(failed[:, None, None], 1.0, trajectory.series[population])[:, until_end]
     ranks = np.exp(stats.entropy(spectra, axis=-1))
     expected = {
         "end": ranks[:, -1],
-        **falls.three_phases(ranks, 0.02, windows),
-        **falls.falls_by_window(ranks, 0.02, windows),
+        **falls.three_phases(ranks, THRESHOLD, windows),
+        **falls.falls_by_window(ranks, THRESHOLD, windows),
     }
     for name, values in expected.items():
         measured = select(table, name, steps=steps, population=population)["value"].to_numpy()
         np.testing.assert_allclose(measured, np.where(failed, np.nan, values), rtol=1e-9, atol=1e-12, err_msg=name)
-
-
-UNIFORM, ONE_HALF = np.log(4), np.log(2)  # losses of uniform predictions of four classes, of a probability of one half
 
 
 @pytest.mark.parametrize(
@@ -242,16 +245,16 @@ UNIFORM, ONE_HALF = np.log(4), np.log(2)  # losses of uniform predictions of fou
     ],
 )
 def test_diverged_is_worse_than_uniform_and_learned_is_every_example_above_one_half(mean, largest, learned, diverged):
-    loss = np.array([[[UNIFORM, UNIFORM], [mean, largest]]])
+    loss = np.array([[[UNIFORM, UNIFORM], [mean, largest]]])  # one member at two times
     trajectory = Trajectory(
         np.array([0.0, 1.0]), {"loss": loss}, {"counts": np.array([[4, 2, 1, 1]])}, undecided=~np.isfinite([mean])
     )
-    outcomes = metrics.outcomes(trajectory, np.array([True, True]))
+    outcomes = metrics.outcomes(trajectory, np.array([True, True]))  # of all times
     assert outcomes["learned"].tolist() == [learned]
     assert outcomes["diverged"].tolist() == [diverged]
 
 
-@pytest.mark.parametrize(("largest", "learned"), [(30.0, 1.0), (1000.0, 0.0)])
+@pytest.mark.parametrize(("largest", "learned"), [(30.0, True), (1000.0, False)])  # the largest loss on the way
 def test_a_training_that_explodes_on_the_way_has_not_learned(largest, learned):
     """Parameters that explode can end with no loss, where they do not move any more.
 
