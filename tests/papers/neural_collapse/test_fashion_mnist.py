@@ -44,7 +44,7 @@ def test_every_cell_has_the_two_seeds_that_an_interval_needs(network, loss, over
 
 @pytest.fixture
 def short_overlay(tmp_path, monkeypatch):
-    """The overlay with narrow networks and one epoch, on small files in the format of the published ones."""
+    """The overlay's plan with narrow networks and one epoch, on small files in the format of the published ones."""
     monkeypatch.setitem(benchmarks.COUNTS, "fashion_mnist", (TRAIN_IMAGES, TEST_IMAGES))
     formats.write_mnist(tmp_path, train=TRAIN_IMAGES, test=TEST_IMAGES)
     per_class = TRAIN_IMAGES // 10  # all of them
@@ -69,7 +69,7 @@ def test_a_cell_trains_for_an_epoch_and_is_measured_on_all_images(cell, short_ov
     assert set(table["epoch"]) == {1}
     for split, images in (("train", TRAIN_IMAGES), ("test", TEST_IMAGES)):
         error = select(table, "error", split=split)["value"].item()
-        # a share of all images is a whole number of them
+        # of all images, so that their number is whole
         assert error * images == pytest.approx(round(error * images)), split
         assert 0 < error < 1, split
     assert np.isfinite(select(table, "nc1", split="train")["value"]).all()

@@ -10,9 +10,10 @@ from learning_dynamics.tidy import select
 from tests.support import ROOT, plan, tables_of
 
 PAPER = "neural_collapse"
-# The run that is trained here, `mnist_sample_resnet_mse`, extends this one
+IMAGES, TRAIN_IMAGES = 500, 20  # of each of ten digits: all that there are, and those that train
+# changes of the overlay: small and short. The run that is trained here, `mnist_sample_resnet_mse`, extends this one
 SHORT = {
-    "data": {"mnist_sample": {"per_class": 20}},
+    "data": {"mnist_sample": {"per_class": TRAIN_IMAGES}},
     "runs": {
         "mnist_sample_vgg_mse": {
             **{"width": 4, "epochs": 1, "measurements": 1, "seeds": 1},
@@ -23,19 +24,20 @@ SHORT = {
 
 
 def test_of_500_images_of_each_digit_20_train_and_the_others_test():
-    data = mnist_sample(per_class=20, seed=0)
-    assert data["train_images"].shape == (10 * 20, 1, 28, 28)
-    assert data["test_images"].shape == (10 * 480, 1, 28, 28)
-    assert np.bincount(data["train_labels"]).tolist() == [20] * 10
-    assert np.bincount(data["test_labels"]).tolist() == [480] * 10
+    test_images = IMAGES - TRAIN_IMAGES
+    data = mnist_sample(per_class=TRAIN_IMAGES, seed=0)
+    assert data["train_images"].shape == (10 * TRAIN_IMAGES, 1, 28, 28)
+    assert data["test_images"].shape == (10 * test_images, 1, 28, 28)
+    assert np.bincount(data["train_labels"]).tolist() == 10 * [TRAIN_IMAGES]
+    assert np.bincount(data["test_labels"]).tolist() == 10 * [test_images]
 
 
 def test_images_look_like_mnists():
-    data = mnist_sample(per_class=20, seed=0)
+    data = mnist_sample(per_class=TRAIN_IMAGES, seed=0)
     images, labels = data["test_images"][:, 0], data["test_labels"]
     # strokes are white on black: in MNIST 81 % of the pixels are zero
     assert 0.75 < (images == 0).mean() < 0.85
-    # in its middle a zero has a hole and a one has ink, about 20 times as bright
+    # in its middle a zero has a hole and a one has ink: about 20 times as bright, and 10 times is asked for
     middle_of_zeros, middle_of_ones = (images[labels == digit, 13:15, 13:15].mean() for digit in (0, 1))
     assert 10 * middle_of_zeros < middle_of_ones
 
@@ -52,12 +54,14 @@ def test_a_cell_of_the_overlay_trains_for_an_epoch_and_is_measured(monkeypatch, 
 
 
 def train_and_measure():
+    """Train the cell and measure it, in the process of the test above."""
     short = plan(ROOT / "workflow/config/mnist.yaml", papers=[PAPER], changes={PAPER: SHORT})
     run = short.describe_run(PAPER, "mnist_sample_resnet_mse")
     table = tables_of(short, PAPER, {"run": run})["run"]
     assert set(table["data"]) == {"mnist_sample"}
     assert set(table["epoch"]) == {1}
     for split in ("train", "test"):
-        # one that decides at random is wrong on 0.9 of the images; on 200, the fewer, with a standard error of 0.02
+        # a network that decides at random is wrong on 0.9 of the images, on the 200 train images, which are fewer, with
+        # a standard error of 0.02
         assert 0 < select(table, "error", split=split)["value"].item() < 0.95, split
     assert np.isfinite(select(table, "nc1", split="train")["value"]).all()

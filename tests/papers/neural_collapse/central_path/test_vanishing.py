@@ -19,8 +19,8 @@ RTOL = 5e-8
 LEAST_OMEGA_SQUARED = (3.0, 10.0, 30.0, 120.0, 400.0, 1200.0)
 # of the exponent: the next order at the start of the decade, and the error over the spread at its end
 TOLERANCE = 0.2 + 1e-6 / 5e-4
-# of the spread at t = 100 that may be left at t = 10^4: what its law leaves to the next order, 0.05, and twice the error
-# over the spread at t = 100
+# of the spread at t = 100, the share that may be left at t = 10^4: what its law leaves to the next order, 0.05, and
+# twice the error over the spread at t = 100
 LARGEST_SHARE = (1 / 100) ** (1 - 0.05) + 2 * 1e-6 / 5e-4
 
 

@@ -10,7 +10,7 @@ from tests.papers.neural_collapse.training.made_up import made_up
 
 EPOCHS = (1, 10, 100)
 EXAMPLES = 8
-LAST_DEVIATIONS = 5  # index of the panel (f), deviations at the last epoch, which has the inset
+LAST_DEVIATIONS = 5  # index of the panel (f), on deviations at the last epoch, which has the inset
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +20,10 @@ def close_figures():
 
 
 def portrait_rows(epoch, label, mean, features):
-    """Return the rows of a class: its mean, a classifier that equals the mean, and its features (examples, 2)."""
+    """Return the rows of a class: its mean, a classifier that equals the mean, and its features (examples, 2).
+
+    A row is epoch, quantity, index of the coordinate from 1, label, example and value.
+    """
     rows = []
     for index, coordinate in enumerate((0, 1), start=1):
         rows.append((epoch, "portrait_mean", index, label, -1, mean[coordinate]))
@@ -31,7 +34,7 @@ def portrait_rows(epoch, label, mean, features):
 
 
 def training(widths):
-    """Return a training whose deviations from three class means shrink as the root of the epoch.
+    """Return a training whose deviations from three class means shrink as one over the root of the epoch.
 
     Their standard deviations along both axes are `widths` at epoch 1.
     """
@@ -54,8 +57,10 @@ def pixels_per_unit(panel):
     return np.array([across[0] - origin[0], upwards[1] - origin[1]])
 
 
-# wider, higher, and as wide as high: the inset is a square on the shorter side of its panel
-@pytest.mark.parametrize("widths", [(0.4, 0.1), (0.1, 0.4), (0.3, 0.3)])
+# the inset is a square on the shorter side of its panel
+@pytest.mark.parametrize(
+    "widths", [(0.4, 0.1), (0.1, 0.4), (0.3, 0.3)], ids=["wider than high", "higher than wide", "as wide as high"]
+)
 def test_the_inset_enlarges_its_panel_as_often_as_the_caption_says(widths):
     plot = figures.fig1(training(widths))
     plot.figure.canvas.draw()

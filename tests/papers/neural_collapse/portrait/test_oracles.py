@@ -9,8 +9,9 @@ from learning_dynamics.papers.neural_collapse.portrait import theory
 from learning_dynamics.tidy import select
 from tests.papers.neural_collapse import oracles
 
-IMAGES = theory.IMAGES  # of each class are in the portrait
-assert IMAGES < 50  # of each class below: the portrait leaves some out
+IMAGES = theory.IMAGES  # of each class in the portrait
+ALL_IMAGES = 50  # of each class below
+assert IMAGES < ALL_IMAGES  # so that the portrait leaves some out
 SHOWN_CLASSES = 3
 
 
@@ -26,15 +27,15 @@ class HighDimensionalFeatures:
     def __init__(self):
         rng = np.random.default_rng(0)
         self.means, self.weights = rng.standard_normal((5, 7)), rng.standard_normal((5, 7))
-        self.labels = np.repeat(np.arange(5), 50)
-        self.features = self.means[self.labels] + rng.standard_normal((250, 7))
+        self.labels = np.repeat(np.arange(5), ALL_IMAGES)
+        self.features = self.means[self.labels] + rng.standard_normal((len(self.labels), 7))
         rows = theory.coordinates(self.features, self.labels, self.means, self.weights)
         self.table = pd.DataFrame(rows, columns=["split", "quantity", "axis", "label", "example", "value"])
         self.centre = self.means[:SHOWN_CLASSES].mean(axis=0)
         self.weights_centre = self.weights[:SHOWN_CLASSES].mean(axis=0)
 
     def portrayed(self, quantity, label, example=-1):
-        """Return both coordinates of a vector that the portrait has."""
+        """Return both coordinates of a vector that the portrait has; means and classifiers have the example -1."""
         return select(self.table, quantity, label=label, example=example).sort_values("axis")["value"]
 
     def in_plane(self, vector):
@@ -53,21 +54,22 @@ def high_dimensional():
 
 def test_the_portrait_has_both_coordinates_of_means_classifiers_and_the_first_images(high_dimensional):
     assert set(high_dimensional.table["split"]) == {"train"}
+    # two coordinates of a mean, of a classifier and of images
     assert len(high_dimensional.table) == 2 * SHOWN_CLASSES * (1 + 1 + IMAGES)
 
 
 @pytest.mark.parametrize("label", range(SHOWN_CLASSES))
 def test_coordinates_of_class_means_are_those_of_a_least_squares_fit(label, high_dimensional):
     expected = high_dimensional.in_plane(high_dimensional.means[label] - high_dimensional.centre)
-    found = high_dimensional.portrayed("portrait_mean", label)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    portrayed = high_dimensional.portrayed("portrait_mean", label)
+    np.testing.assert_allclose(portrayed, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("label", range(SHOWN_CLASSES))
 def test_coordinates_of_classifiers_are_those_of_a_least_squares_fit(label, high_dimensional):
     expected = high_dimensional.in_plane(high_dimensional.weights[label] - high_dimensional.weights_centre)
-    found = high_dimensional.portrayed("portrait_classifier", label)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    portrayed = high_dimensional.portrayed("portrait_classifier", label)
+    np.testing.assert_allclose(portrayed, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("example", [0, IMAGES - 1])
@@ -75,11 +77,11 @@ def test_coordinates_of_classifiers_are_those_of_a_least_squares_fit(label, high
 def test_coordinates_of_features_are_those_of_a_least_squares_fit(label, example, high_dimensional):
     feature = high_dimensional.features[high_dimensional.labels == label][example]
     expected = high_dimensional.in_plane(feature - high_dimensional.centre)
-    found = high_dimensional.portrayed("portrait_feature", label, example)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    portrayed = high_dimensional.portrayed("portrait_feature", label, example)
+    np.testing.assert_allclose(portrayed, expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("mirrored", [False, True], ids=["as drawn", "mirrored"])
 def test_the_nearest_triangle_is_the_best_of_all_angles_of_both_orientations(mirrored):
     # as complex numbers: corners of a triangle, turned by 0.7, 1.7 times as large, and moved a little
     corners = np.exp(2j * np.pi * np.arange(3) / 3)
@@ -88,10 +90,10 @@ def test_the_nearest_triangle_is_the_best_of_all_angles_of_both_orientations(mir
     turns = np.exp(1j * np.linspace(0, 2 * np.pi, 20001))[:, None]
     triangles = np.concatenate([corners * turns, corners.conj() * turns])
     best = triangles[np.argmin(np.sum(np.abs(triangles - points) ** 2, axis=1))]
-    found = theory.simplex_in_the_plane(np.column_stack([points.real, points.imag]))
+    nearest = theory.simplex_in_the_plane(np.column_stack([points.real, points.imag]))  # shape (corners, x and y)
     # the angles that are tried are 3e-4 apart
-    np.testing.assert_allclose(found[:, 0] + 1j * found[:, 1], best, rtol=0, atol=1e-3)
-    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(nearest[:, 0] + 1j * nearest[:, 1], best, rtol=0, atol=1e-3)
+    np.testing.assert_allclose(np.linalg.norm(nearest, axis=1), 1.0, rtol=1e-12)
 
 
 def test_the_root_of_the_within_class_covariance_is_scipys():

@@ -11,13 +11,15 @@ from learning_dynamics.papers.neural_collapse.training import deviation, models
 from tests.papers.neural_collapse import oracles
 from tests.papers.neural_collapse.training.test_oracles import CLASSES, images
 
-RATE, MOMENTUM, DECAY, BATCH = 0.02, 0.5, 0.02, 12
+RATE, MOMENTUM = 0.02, 0.5
+DECAY = 0.02
+BATCH = 12
 SETTINGS = {"learning_rate": RATE, "momentum": MOMENTUM, "weight_decay": DECAY, "batch": BATCH}
 N_IMAGES = 48  # of `images()`: four whole batches
 
 
 def assert_unchanged(network, before):
-    """Compare the parameters and batch-norm statistics of a network with an earlier copy of them."""
+    """Compare the parameters and batch-norm statistics of a network with `before`, an earlier copy of them."""
     after = network.state_dict()
     assert after.keys() == before.keys()
     for key, value in before.items():
@@ -32,7 +34,10 @@ def small_network():
 
 
 def recorded_orders(monkeypatch, module, name):
-    """Return a list that the order of the images gets into at each call of a function, which takes it from a module."""
+    """Return a list, empty as yet, to which each call of `module.name` adds the order of the images that it is given.
+
+    The function is replaced by one that records. An order is its argument that is a tensor of one axis.
+    """
     function, orders = getattr(module, name), []
 
     def recording(*arguments, **options):
@@ -44,7 +49,7 @@ def recorded_orders(monkeypatch, module, name):
 
 
 def assert_whole_epochs(orders):
-    """Compare orders with permutations of all images, each another one."""
+    """Check that orders are permutations of all images, and that no two are the same."""
     for order in orders:
         assert torch.equal(order.sort().values, torch.arange(N_IMAGES))
     assert len({tuple(order.tolist()) for order in orders}) == len(orders)
@@ -92,15 +97,16 @@ def test_the_mean_deviation_of_the_last_layer_is_that_of_a_layer_trained_by_torc
     quantity, training_mode, batch, drop_last, network, monkeypatch
 ):
     pixels, labels = (torch.tensor(each) for each in images())
-    epochs = 5  # an odd number: the mean is over epochs 2 to 4, half of them rounded up
+    epochs = 5  # an odd number: the mean is over the last three, half of them rounded up
     orders = recorded_orders(monkeypatch, deviation, "batches")
     settings = SETTINGS | {"batch": batch, "drop_last": drop_last}
     measured = deviation.frozen_body(network, pixels, labels, settings, epochs=epochs, seed=5, member=1)
 
-    # first all images are counted in batches; then a layer is trained for each of sampling, replacement and statistics
-    _, *of_sampling_replacement_and_statistics = orders
-    trained = {"split_sampling": slice(0, epochs), "split_batches": slice(2 * epochs, 3 * epochs)}[quantity]
-    orders_of_epochs = of_sampling_replacement_and_statistics[trained]
+    # The first order gives the sizes of batches. Then three layers are trained, `epochs` orders each: in batches of
+    # fixed features (sampling), in batches drawn with replacement, and with the statistics of batches
+    _, *orders_of_training = orders
+    place = {"split_sampling": 0, "split_batches": 2}[quantity]
+    orders_of_epochs = orders_of_training[place * epochs : (place + 1) * epochs]
     assert len(orders_of_epochs) == epochs
     assert_whole_epochs(orders_of_epochs)
 
@@ -125,23 +131,28 @@ def test_training_on_a_frozen_body_leaves_the_network_as_it_is(network):
     assert_unchanged(network, before)
 
 
-SMALL_BATCH, LARGE_DECAY = 4, 0.5
+SMALL_BATCH = 4
+LARGE_DECAY = 0.5
 
 
 @pytest.fixture(scope="module")
 def noise():
-    """Mean deviations of a last layer in batches of four of 240 images, with a decay that soon forgets the start."""
+    """Mean deviations of a last layer in batches of four of 240 images, by quantity.
+
+    The decay is so large that the start is soon forgotten.
+    """
     pixels, labels = (torch.tensor(each) for each in images(per_class=60))
     settings = SETTINGS | {"batch": SMALL_BATCH, "weight_decay": LARGE_DECAY}
     return deviation.frozen_body(small_network(), pixels, labels, settings, epochs=60, seed=1, member=0)
 
 
 def test_batches_drawn_with_replacement_follow_the_law_at_a_small_rate(noise):
-    # the ratio over eight seeds: 0.99 in the mean, with a standard deviation of 0.07, of which five are let pass
+    # over eight seeds the ratio was 0.99 in the mean, with a standard deviation of 0.07: five of these are allowed
     assert noise["split_replaced"] == pytest.approx(noise["split_law"], rel=0.35)
 
 
 def test_the_law_is_the_trace_of_the_covariance_of_an_images_gradient(noise, network):
+    """The law is rate / (4 (1 - momentum)) / batch times that trace, at the least-squares classifier."""
     pixels = torch.tensor(images(per_class=60)[0])
     H = network.features(pixels).detach().double().numpy().T
     W, b = oracles.least_squares(H, CLASSES, LARGE_DECAY)
@@ -149,7 +160,7 @@ def test_the_law_is_the_trace_of_the_covariance_of_an_images_gradient(noise, net
     gradients = [
         np.outer(error, [*h, 1]) + LARGE_DECAY * np.column_stack([W, b]) for error, h in zip(errors.T, H.T, strict=True)
     ]
-    trace = np.var(gradients, axis=0).sum()  # over images, summed over entries
+    trace = np.var(gradients, axis=0).sum()  # of variances over images, one for each entry
     assert noise["split_law"] == pytest.approx(RATE / (4 * (1 - MOMENTUM)) / SMALL_BATCH * trace, rel=1e-6)
 
 
@@ -173,16 +184,16 @@ def test_the_law_counts_the_short_batch_that_ends_an_epoch(batch, drop_last, mea
     pixels, labels = (torch.tensor(each) for each in images())
     assert len(pixels) == N_IMAGES
 
-    def law(**settings):
-        return deviation.frozen_body(network, pixels, labels, SETTINGS | settings, epochs=1, seed=1, member=0)[
-            "split_law"
-        ]
+    def law(batch, drop_last):
+        settings = SETTINGS | {"batch": batch, "drop_last": drop_last}
+        noise = deviation.frozen_body(network, pixels, labels, settings, epochs=1, seed=1, member=0)
+        return noise["split_law"]
 
-    of_whole_batches = law(batch=24, drop_last=False)
-    assert law(batch=batch, drop_last=drop_last) == pytest.approx(of_whole_batches * mean_inverse / (1 / 24))
+    law_of_whole_batches = law(batch=24, drop_last=False)
+    assert law(batch, drop_last) == pytest.approx(law_of_whole_batches * mean_inverse / (1 / 24))
 
 
-# 7 steps are asked for, and whole epochs are trained: two of four batches, or seven of one
+STEPS = 7  # are asked for, and whole epochs are trained: two of four batches, or seven of one
 every_continuation = pytest.mark.parametrize(
     ("quantity", "batch", "epochs"),
     [("continued_batches", BATCH, 2), ("continued_whole", N_IMAGES, 7)],
@@ -198,8 +209,9 @@ def test_the_states_of_the_second_half_are_those_of_a_network_trained_on_by_torc
     pixels, labels = (torch.tensor(each) for each in images())
     settings = SETTINGS | {"loss": "mse"}
     network.requires_grad_(False)  # as measured networks are
-    states = deviation.continued_states(network, pixels, labels, settings, steps=7, seed=5, member=1)[quantity]
+    states = deviation.continued_states(network, pixels, labels, settings, steps=STEPS, seed=5, member=1)[quantity]
 
+    # two epochs in batches come first, then those of whole batches
     orders_of_epochs = {"continued_batches": orders[:2], "continued_whole": orders[2:]}[quantity]
     assert len(orders_of_epochs) == epochs
     assert_whole_epochs(orders_of_epochs)
@@ -216,9 +228,9 @@ def test_the_states_of_the_second_half_are_those_of_a_network_trained_on_by_torc
         expected_states.append(copy.deepcopy(other.state_dict()))
     second_half = expected_states[epochs // 2 :]
     assert len(states) == len(second_half)
-    for place, (state, expected) in enumerate(zip(states, second_half, strict=True)):
+    for epoch, (state, expected) in enumerate(zip(states, second_half, strict=True), start=epochs // 2 + 1):
         for key, value in expected.items():
-            label = f"{key} after epoch {epochs // 2 + 1 + place}"
+            label = f"{key} after epoch {epoch}"
             np.testing.assert_allclose(state[key], value.numpy(), rtol=1e-4, atol=1e-6, err_msg=label)
 
 
@@ -226,5 +238,5 @@ def test_training_a_network_on_leaves_the_network_itself_as_it_is(network):
     pixels, labels = (torch.tensor(each) for each in images())
     network.requires_grad_(False)  # as measured networks are
     before = {key: value.clone() for key, value in network.state_dict().items()}
-    deviation.continued_states(network, pixels, labels, SETTINGS | {"loss": "mse"}, steps=7, seed=5, member=1)
+    deviation.continued_states(network, pixels, labels, SETTINGS | {"loss": "mse"}, steps=STEPS, seed=5, member=1)
     assert_unchanged(network, before)

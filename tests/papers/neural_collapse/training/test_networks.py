@@ -16,13 +16,13 @@ def the_same_parameters_in_each_test():
 
 
 class UnbalancedPass:
-    """A pass in batches of five over 7, 3, 7 and 2 images of four classes, with features and outputs of them all."""
+    """A pass in batches of five over 7, 3, 7 and 2 images of four classes; features and outputs of all in one batch."""
 
     def __init__(self):
         torch.manual_seed(0)
         self.network = models.build("vgg", 1, CLASSES, stages=[1], width=3).eval()
         pixels, labels = images(7)
-        kept = np.r_[0:7, 7:10, 14:21, 21:23]
+        kept = np.r_[0:7, 7:10, 14:21, 21:23]  # of seven images of each class: 7, 3, 7 and 2
         self.pixels, self.labels = torch.tensor(pixels[kept]), labels[kept]
         self.layer = self.last_layer(batch=5, gigabytes=1.0)
         self.measured = passes.measure(self.layer)
@@ -76,7 +76,7 @@ def test_disagreement_is_the_share_of_images_not_decided_for_the_nearest_class_m
 
 
 def test_features_that_do_not_fit_into_memory_are_computed_again_with_equal_results(unbalanced):
-    computed_again = unbalanced.last_layer(batch=4, gigabytes=0.0)
+    computed_again = unbalanced.last_layer(batch=4, gigabytes=0.0)  # nothing fits
     square_loss = passes.measure(computed_again).square_loss
     assert square_loss == pytest.approx(unbalanced.measured.square_loss, rel=1e-6)
 
@@ -89,24 +89,24 @@ def test_recomputed_statistics_are_those_of_all_images_in_one_batch():
     network = models.build("vgg", 1, CLASSES, stages=[1, 1], width=3)
     pixels = torch.tensor(images()[0])
     passes.recompute_batch_statistics(network, pixels)
-    layers = [module for module in network.modules() if isinstance(module, torch.nn.BatchNorm2d)]  # two
+    norms = [module for module in network.modules() if isinstance(module, torch.nn.BatchNorm2d)]  # two
     convolutions = [module for module in network.modules() if isinstance(module, torch.nn.Conv2d)]
     first = convolutions[0](pixels).detach()
-    np.testing.assert_allclose(layers[0].running_mean, first.mean(dim=(0, 2, 3)), rtol=0, atol=1e-6)
-    np.testing.assert_allclose(layers[0].running_var, first.var(dim=(0, 2, 3)), rtol=1e-5)
+    np.testing.assert_allclose(norms[0].running_mean, first.mean(dim=(0, 2, 3)), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(norms[0].running_var, first.var(dim=(0, 2, 3)), rtol=1e-5)
     spread = (first.var((0, 2, 3), unbiased=False, keepdim=True) + 1e-5).sqrt()
     normalised = (first - first.mean((0, 2, 3), keepdim=True)) / spread
     second = convolutions[1](functional.max_pool2d(functional.relu(normalised), 2)).detach()
-    np.testing.assert_allclose(layers[1].running_mean, second.mean(dim=(0, 2, 3)), rtol=0, atol=1e-4)
+    np.testing.assert_allclose(norms[1].running_mean, second.mean(dim=(0, 2, 3)), rtol=0, atol=1e-4)
     # the network is as it was, in evaluation mode
-    assert all(layer.momentum == 0.1 for layer in layers)
+    assert all(norm.momentum == 0.1 for norm in norms)
     assert not network.training
 
 
 class LayersInOrder:
     """The layers of a network, which gets random parameters: each call applies the next one that was made.
 
-    What a family is wired like is then written out as calls in the same order.
+    Below, the wiring of a family is written out as calls in that order.
     """
 
     def __init__(self, network):
@@ -137,6 +137,9 @@ class LayersInOrder:
         shape = (1, -1) + (1,) * (x.dim() - 2)
         scale = layer.weight / (layer.running_var + 1e-5).sqrt()
         return (x - layer.running_mean.reshape(shape)) * scale.reshape(shape) + layer.bias.reshape(shape)
+
+
+# each of these returns the features of images x, shape (images, features), with a network's `LayersInOrder`
 
 
 def vgg(net, x):
@@ -184,7 +187,7 @@ def densenet_with_bottlenecks(net, x):
     return densenet(net, x, bottleneck=True)
 
 
-# features written out by hand, and the shape of the network
+# by family: features written out by hand, and the settings of the network
 NETWORKS = {
     "vgg": (vgg, {"stages": [1, 2], "width": 3, "hidden": [5]}),
     "resnet": (resnet, {"stages": [2, 2], "width": 3}),
@@ -215,7 +218,7 @@ def test_convolutions_start_with_the_variance_that_keeps_gradients():
     network = models.build("vgg", 1, CLASSES, stages=[1, 1], width=64)
     _, second = [module for module in network.modules() if isinstance(module, torch.nn.Conv2d)]
     outputs, area = 128, 3 * 3
-    # He et al. 2015. Of the variance of 73,728 numbers 5 % are ten standard errors
+    # He et al. 2015. Of the variance of 73,728 = 128 * 64 * 9 numbers 5 % are ten standard errors
     assert second.weight.var().item() == pytest.approx(2 / (outputs * area), rel=0.05)
 
 
@@ -223,4 +226,4 @@ def test_no_feature_is_negative():
     network = models.build("vgg", 1, CLASSES, stages=[1, 1], width=64)
     features = network.features(torch.tensor(images(2)[0]))
     assert (features >= 0).all()
-    assert features.mean(dim=0).count_nonzero() > 64  # most of 128 are not zero on every image
+    assert features.mean(dim=0).count_nonzero() > 64  # more than half of 128 are not zero on every image
