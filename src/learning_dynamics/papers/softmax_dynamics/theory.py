@@ -3,7 +3,8 @@
 f has a row of features for each example, W is the classifier, and A is the derivative of the loss by the logits f W:
 under cross-entropy their softmax minus the one-hot labels. By gradient flow df/dt = -eta A W^T and dW/dt = -eta f^T A,
 with the learning rate eta (eq. 12). sigma_1i, u_1i and v_1i are the i-th singular value of f, the largest first, and
-its left and right singular vectors; sigma_2i, u_2i and v_2i are those of W. V is the number of classes.
+its left and right singular vectors; sigma_2i, u_2i and v_2i are those of W. V is the number of classes. Functions that
+take a V take another: a matrix with right singular vectors as columns.
 """
 
 from collections.abc import Sequence
@@ -43,11 +44,12 @@ def gains(U: np.ndarray, A: np.ndarray, V: np.ndarray) -> np.ndarray:
 
 
 def uniform_gain(counts: Sequence[int], learned: Sequence[int] = ()) -> np.ndarray:
-    """Return minus A at uniform predictions, with one row in place of those of a class, shape (classes, classes).
+    """Return -A at uniform predictions, with one row sqrt(n) (e_k - 1/V) for the n examples of each class k.
 
-    At uniform predictions A is 1/V minus the one-hot labels (eq. 12). The n examples of class k then have the same row
-    of -A, e_k - 1/V, where e_k is the k-th unit vector. Row k of the result is sqrt(n) (e_k - 1/V): with it in place of
-    the n rows A^T A is the same, and so are the singular values that are not zero, and the right singular vectors.
+    At uniform predictions A is 1/V minus the one-hot labels (eq. 12), with V classes. The n examples of class k then
+    have the same row of -A, e_k - 1/V, where e_k is the k-th unit vector. One row that is sqrt(n) times as long
+    replaces these n rows: A^T A is the same, and so are the singular values that are not zero, and the right singular
+    vectors.
 
     Parameters
     ----------
@@ -55,6 +57,11 @@ def uniform_gain(counts: Sequence[int], learned: Sequence[int] = ()) -> np.ndarr
         The class sizes n.
     learned : sequence of int
         Classes, counted from 0, whose rows of A are zero because their examples are predicted.
+
+    Returns
+    -------
+    ndarray, shape (classes, classes)
+        A row for each class, a column for each class's logit.
     """
     classes = len(counts)
     weights = np.sqrt(np.asarray(counts, dtype=float))
@@ -80,8 +87,9 @@ def pair_times(counts: Sequence[int]) -> np.ndarray:
     units the first component is of order one after the time 1 / s_1. Along it the two largest classes come to be
     opposite each other: both are learned. All other classes stay at the origin, where predictions are uniform. They go
     on growing in the directions of feature space that are left, now at the singular values s'_1 >= ... of A without the
-    rows of the first pair. A component has to grow by the factor 1 / scale; on the logarithmic scale the second has
-    gone the share s_2 / s_1 of this way when the first pair is learned. Four classes have the times
+    rows of the first pair. A component has to grow by the factor 1 / scale. When the first pair is learned, the second
+    component has grown by the factor (1 / scale)^(s_2 / s_1): of the logarithm of its growth the share 1 - s_2 / s_1 is
+    left. Four classes have the times
 
         1 / s_1  (twice),  1 / s_1 + (1 - s_2 / s_1) / s'_1  (twice).
 
@@ -101,7 +109,8 @@ def pair_times(counts: Sequence[int]) -> np.ndarray:
     # log(1 / scale). Each pair of classes needs one component; an odd number of classes leaves the last one alone.
     remaining, time, times = np.ones(pairs), 0.0, []
     for pair in range(pairs):
-        # of A without the rows of the pairs that are learned, the largest first, one for each component that is left
+        # `pair` pairs are learned, the classes range(2 * pair), and pairs - pair components are left. Rates are the
+        # singular values of A without the rows of these classes, the largest first, one for each component left
         rates = np.linalg.svd(uniform_gain(counts, range(2 * pair)), compute_uv=False)[: pairs - pair]
         step = remaining[0] / rates[0]
         time += step
@@ -123,6 +132,9 @@ def times_one_by_one(counts: Sequence[int]) -> np.ndarray:
 
 def rank_of_two_pairs(ratio: float) -> float:
     """Return RankMe of class means at sizes r^3 : r^2 : r : 1 in two dimensions, with equal margins; `ratio` is r.
+
+    RankMe is the exponential of the entropy of the eigenvalues of the covariance, the variances along principal
+    directions, as shares of their sum.
 
     This is our formula; the paper has none. Let a class of n examples, with the mean f and the column w of the
     classifier, have a direction to itself. From a balanced start it conserves ``n |f|^2 = |w|^2``, so that at the

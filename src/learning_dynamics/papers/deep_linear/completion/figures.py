@@ -1,4 +1,8 @@
-"""Completed matrices: errors, nuclear norms and effective ranks against the initialisation scale."""
+"""Completed matrices: errors, nuclear norms and effective ranks against the initialisation scale.
+
+Both figures take networks' tables, `few` and `many`, which are completions from few and from many entries. `minimiser`
+has the matrices of least nuclear norm from the entries of `few`, `minimiser_many` those from the entries of `many`.
+"""
 
 from collections.abc import Sequence
 
@@ -48,7 +52,7 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
     facts = {"few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}
     return Plot(
         figure,
-        facts=facts | unfinished(*few, *many),
+        facts=facts | unfinished(*few, *many),  # the facts `lost` and `runs`
         alt="Reconstruction errors against initialisation scale, by depth and entries.",
     )
 
@@ -67,8 +71,8 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
     (f). Lines are medians over {draws} draws (dots), one for each depth, at the smaller learning rate. Panels (a) and
     (d) show the mean square error, (b) and (e) the nuclear norm less that of the target. The effective rank in (c) and
     (f) is the exponential of the entropy of the singular values' shares. Grey dotted lines are the minimiser of the
-    nuclear norm, in (b) far below the target (black, dashed). Both are medians. Runs that did not reach their training
-    loss are left out.
+    nuclear norm, in (b) far below the target (black, dashed); these lines are medians over draws too. Runs that did not
+    reach their training loss are left out.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.7), sharex=True)
     for axes_of_row, runs, minimiser_run in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):

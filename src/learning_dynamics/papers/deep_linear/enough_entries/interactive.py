@@ -41,17 +41,23 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
         legend=alt.Legend(columns=2),
     )
     places = range(len(counts))
-    entries = slider("entries", "observed entries", places, len(counts) // 2)
+    entries = slider("entries", label="observed entries", values=places, start=len(counts) // 2)
+    # the chart's title is the caption at the slider's place
     captions = [f"{count} entries observed" for count in counts]
-    networks = choice("networks", "networks", names, names, "all")
-    scale = choice("scale", "initial scale", scales, [f"{scale:g}" for scale in scales], scales[-1])
+    title = reading("entries", values=places, said=captions)
+    networks = choice("networks", label="networks", options=names, labels=names, start="all")
+    scale_labels = [f"{scale:g}" for scale in scales]
+    scale = choice("scale", label="initial scale", options=scales, labels=scale_labels, start=scales[-1])
+    # An expression of Vega, true of the rows that are shown: `datum` is a row, and `scale` and `networks` are what the
+    # reader chose. Matrices of least nuclear norm are shown next to any network
     selection = f"datum.scale == scale && (networks == 'all' || datum.method == networks || datum.method == '{CONVEX}')"
     chart = alt.layer(
+        # the threshold is a share of the mean square entry of the true matrix, which is one, and so an error itself
         alt.Chart(pd.DataFrame({"error": [recovered]}))
         .mark_rule(color=INK, strokeDash=DASHES, strokeWidth=1)
         .encode(y),
         alt.Chart(pd.DataFrame({"beyond": [0.0]})).mark_rule(color=INK, strokeWidth=0.6).encode(x),
-        alt.Chart(medians.round(6))
+        alt.Chart(medians.round(6))  # the page has the numbers as text: more digits would make it larger, not finer
         .transform_filter(selection)
         .mark_line(strokeWidth=1.2, opacity=0.55)
         .encode(x, y, colour, order="observed:Q"),
@@ -61,7 +67,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
         .encode(x, y, colour),
     )
     return Interactive(
-        chart.add_params(entries, networks, scale).properties(title=reading("entries", places, captions)),
+        chart.add_params(entries, networks, scale).properties(title=title),
         facts={"draws": convex["draw"].nunique(), "recovered": recovered},
         alt="Dots in a plane of error and nuclear norm. As entries are added they fall from large errors to small, "
         "those of deeper networks first, from nuclear norms above the true one.",
@@ -95,15 +101,18 @@ def _completed_matrices(deep: Sequence[Table], convex: Table) -> pd.DataFrame:
     scale of the networks.
     """
     tables = [
-        _pairs(table[table["converged"]], ["scale", "observed", "draw"]).assign(method=f"depth {depth_of(table)}")
+        _errors_and_norms(table[table["converged"]], ["scale", "observed", "draw"]).assign(
+            method=f"depth {depth_of(table)}"
+        )
         for table in deep
     ]
-    minimisers = _pairs(convex, ["observed", "draw"]).assign(method=CONVEX)
+    minimisers = _errors_and_norms(convex, ["observed", "draw"]).assign(method=CONVEX)
     return pd.concat([*tables, *(minimisers.assign(scale=scale) for scale in tables[0]["scale"].unique())])
 
 
-def _pairs(rows: Table, keys: list[str]) -> pd.DataFrame:
+def _errors_and_norms(rows: Table, keys: list[str]) -> pd.DataFrame:
     """Return a row for each completed matrix: its keys, `error`, and `beyond`, its nuclear norm less the true one."""
     chosen = select(less_true_norm(rows), [ERROR, NUCLEAR_NORM])
     wide = chosen.pivot_table(index=keys, columns="quantity", values="value").reset_index()
+    # rounded, as medians are
     return wide[keys].assign(error=wide[ERROR].round(7), beyond=wide[NUCLEAR_NORM].round(3))

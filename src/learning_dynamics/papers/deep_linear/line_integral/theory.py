@@ -8,8 +8,9 @@ import numpy as np
 def sector_integral(depth: int, target: float, sector: Sequence[float]) -> float:
     """Integral of P_W vec(G) . dW around an annular sector, for one output and whitened inputs.
 
-    `sector` has its inner and outer radius, and the angles in radians at which it starts and ends. W is the end-to-end
-    row vector, G the loss's gradient at W, P_W the preconditioner of slide 16.
+    `sector` has its inner and outer radius, and the angles `start` and `end` between which it extends, in radians. The
+    curve goes out along the ray at `start`, along the outer arc to `end`, in along that ray, and back along the inner
+    arc. W is the end-to-end row vector, G the loss's gradient at W, P_W the preconditioner of slide 16.
 
     The loss is half the squared distance from a target of norm `target`; angles are measured from the target. With one
     output and N layers slide 16 gives ``P_W G = |W|**(2 - 2/N) (G + (N - 1) <w, G> w)`` for the unit vector w along W.

@@ -4,11 +4,15 @@ On the central path the classifier is the least-squares optimum of the features,
 features alone; there is no weight decay. Features H are matrices (..., P, C N) for C `classes` with N `examples` each
 and P `features`, over any leading axes: examples are columns, all of the first class first. X are renormalised
 features, with identity covariance within classes and zero global mean.
+
+mu_G is the global mean, the mean of all examples. Sigma_W is the covariance within classes, Sigma_T that of all
+examples: with the class means less mu_G as the columns of M, Sigma_T = Sigma_W + M M^T / C.
 """
 
 import numpy as np
 
-Numbers = dict[str, np.ndarray | np.floating | float]  # measured numbers by the name of their quantity
+# Measured numbers by the name of their quantity: what functions of the other modules here return; none of this one does
+Numbers = dict[str, np.ndarray | np.floating | float]
 
 
 def one_hot(classes: int, examples: int) -> np.ndarray:
@@ -30,7 +34,8 @@ def class_means(H: np.ndarray, classes: int) -> np.ndarray:
 def deviations(H: np.ndarray, classes: int) -> np.ndarray:
     """Return the features less their class means: H (I - Y^T Y / N), the shape of H.
 
-    The class-centring matrix of eq. 21, written C between features, is this map over C N: H C is this over C N.
+    H times the class-centring matrix of eq. 21, (I - Y^T Y / N) / (C N), is this over C N. The paper calls that matrix
+    a bold C; here C is the number of classes.
     """
     return H - np.repeat(class_means(H, classes), H.shape[-1] // classes, axis=-1)
 
@@ -65,9 +70,16 @@ def snr_singular_values(H: np.ndarray, classes: int) -> np.ndarray:
 
 
 def snr_vectors(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return U, (P, C - 1), omega, (C - 1,), and V, (C, C - 1), of the SNR matrix U diag(omega) V^T of one H, (P, C N).
+    """Return the factors of the SNR matrix U diag(omega) V^T of one H, of shape (P, C N).
 
-    The singular value that is zero and its singular vectors are left out. omega is descending.
+    The singular value that is zero and its singular vectors are left out.
+
+    Returns
+    -------
+    U : ndarray, shape (P, C - 1)
+    omega : ndarray, shape (C - 1,)
+        Descending.
+    V : ndarray, shape (C, C - 1)
     """
     U, omega, Vt = np.linalg.svd(signal_to_noise(H, classes), full_matrices=False)
     return U[:, : classes - 1], omega[: classes - 1], Vt[: classes - 1].T
@@ -81,8 +93,8 @@ def relative_gap(changed: np.ndarray, matrix: np.ndarray) -> float:
 def classifier(H: np.ndarray, classes: int) -> np.ndarray:
     """Return the weights W of the least-squares classifier, (..., C, P); its bias is 1/C - W mu_G (eq. 6).
 
-    W is M^T Sigma_T^{-1} / C for the class means M less their mean. It is computed with Sigma_W^{-1} and the inverse of
-    a matrix (C, C): that form has no cancellation where the class means are a million times as large as deviations.
+    W is M^T Sigma_T^{-1} / C. It is computed with Sigma_W^{-1} and the inverse of a matrix (C, C): that form has no
+    cancellation where the class means are a million times as large as deviations.
     """
     return _optimum(H, classes)[0]
 
@@ -152,9 +164,11 @@ def gaussian_features(
 def _optimum(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Return W of `classifier`, (..., C, P), and the residual I - 1 1^T / C - W M of the class means, (..., C, C).
 
-    M are the class means less their mean, and I - 1 1^T / C their labels less the labels' mean. On vectors whose
-    entries sum to zero the residual is (I + M^T Sigma_W^{-1} M / C)^{-1}. Centring it on both sides keeps rounding
-    errors of the inverse out of the direction of ones. W is the residual times M^T Sigma_W^{-1} / C.
+    I - 1 1^T / C are the labels of the class means, less their mean. Let G = M^T Sigma_W^{-1} M / C. By Woodbury's
+    identity for Sigma_T = Sigma_W + M M^T / C the classifier W = M^T Sigma_T^{-1} / C is (I + G)^{-1} M^T Sigma_W^{-1}
+    / C. So W M = (I + G)^{-1} G = I - (I + G)^{-1}, and on vectors whose entries sum to zero the residual is (I +
+    G)^{-1}. Centring it on both sides keeps rounding errors of the inverse out of the direction of ones. W is the
+    residual times M^T Sigma_W^{-1} / C.
     """
     means = class_means(centred(H), classes)
     whitened = np.linalg.solve(within_covariance(H, classes), means)

@@ -1,17 +1,18 @@
 """Claims on the fibres H -> AH, on the tangent space of the renormalised features, and on simplex frames.
 
-Features H, (P, C N), have N examples of each of C classes as columns, and Y, (C, C N), their one-hot labels. Between
-features, as in X C Z^T, a C is the class-centring matrix (I - Y^T Y / N) / (C N), bold in the claims' texts (eq. 21):
-the projector that takes class means away, over the number C N of examples. X = Sigma_W^{-1/2} (H - mu_G) are the
-renormalised features, with X C X^T = I; Z is any direction, of the shape of X. A draw is one random H and Z.
+Features H, (P, C N), have N examples of each of C classes as columns, and Y, (C, C N), their one-hot labels. K is the
+class-centring matrix (I - Y^T Y / N) / (C N), the projector that takes class means away, over the number C N of
+examples. The paper (eq. 21) and the claims' texts have a bold C for it, `central_path.quantities` a plain one; here and
+in this module's comments C is always the number of classes. X = Sigma_W^{-1/2} (H - mu_G) are the renormalised
+features, with X K X^T = I; Z is any direction, of the shape of X. A draw is one random H and Z.
 
 The SNR matrix, the class means of X, has the singular values omega_j and the singular vectors U and V. In aligned
 coordinates, in which it is diagonal (appendix D.2), x_j is row j of U^T X, dx_j row j of U^T Z, and y_j row j of V^T Y.
 
-Pi is a map onto the tangent space at X. Tables have what is measured under several maps, by the column ``flow``:
+Pi is a map onto the tangent space at X. The column ``flow`` says under which map a row was measured:
 
-- `PRINTED`, that of Proposition 4: Pi(Z) = Z - (X C Z^T + Z C X^T) X / 2
-- `ORTHOGONAL`, the orthogonal projection: Pi(Z) = Z - (C N / 2) (X C Z^T + Z C X^T) X C; the first C N is a number
+- `PRINTED`, that of Proposition 4: Pi(Z) = Z - (X K Z^T + Z K X^T) X / 2
+- `ORTHOGONAL`, the orthogonal projection: Pi(Z) = Z - (C N / 2) (X K Z^T + Z K X^T) X K
 - `MINUS_SIGN`, the printed map with a minus between its products; `WHOLE` and `WHOLE_ORTHOGONAL`, these maps without
   their factor 1/2
 
@@ -61,10 +62,12 @@ from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
     EPSILON,
     GAUSSIAN_FEATURES,
+    Size,
     by_size,
     largest,
     no_gap,
     no_gap_under_map,
+    over_sizes,
     zero_on_every_draw,
 )
 from learning_dynamics.settings import Positive
@@ -135,7 +138,7 @@ def tangent_space(features: Table) -> Claim:
         "the printed map without its factor $1/2$": WHOLE,
         "a minus between its products, as the proof of Lemma 2 prints": MINUS_SIGN,
     }
-    # ||X C Pi(Z)^T + Pi(Z) C X^T|| / ||X C Z^T + Z C X^T||
+    # ||X K Pi(Z)^T + Pi(Z) K X^T|| / ||X K Z^T + Z K X^T||
     yield no_gap_under_map(
         "part of the image outside of the tangent space", features, IMAGE_TANGENCY_GAP, PRINTED, rivals=other_maps
     )
@@ -144,12 +147,14 @@ def tangent_space(features: Table) -> Claim:
     yield no_gap_under_map("change of tangents", features, TANGENT_CHANGE, PRINTED, rivals=other_maps)
     minus_sign = "$X\\mathbf{C}Z^\\top - Z\\mathbf{C}X^\\top = 0$ instead of the equation"
     uncentred = "$XZ^\\top + ZX^\\top = 0$ instead of the equation"
-    # These two rivals are other equations, and change what is measured: what the same velocities leave of that
-    # equation, and its rank. The uncentred one has the rank of the printed one, and passes that check; velocities
-    # refuse both. The larger of two gaps, with the velocity V(Z) of the curve that R(X + h Z), renormalised, draws on
-    # the manifold:
-    # - V is a solution: ||X C V^T + V C X^T|| / ||X C Z^T + Z C X^T||
-    # - a solution is such a velocity: ||V(T) - T|| / ||T|| of a solution T
+    # These two rivals are other equations, and change what is measured: by how much the same velocities violate the
+    # other equation, and its rank. So each is a mapping, which replaces the argument that it names and leaves the
+    # prediction. The uncentred equation has the rank of the printed one, and passes that check; velocities refuse both.
+    #
+    # R renormalises features. The curve R(X + h Z) of h is on the manifold; V(Z) is its velocity at h = 0. The check
+    # takes the larger of two gaps:
+    # - V = V(Z) is a solution: ||X K V^T + V K X^T|| / ||X K Z^T + Z K X^T||
+    # - a solution T is such a velocity: ||V(T) - T|| / ||T||
     yield every_draw(
         "violation of the equation by velocities of curves",
         largest(features, CURVE_EQUATION_GAP, CURVE_VELOCITY_GAP),
@@ -162,7 +167,7 @@ def tangent_space(features: Table) -> Claim:
     )
     draws = Draws(features)
     P = draws.column("features")
-    # CODIMENSION is the rank of the map Z -> X C Z^T + Z C X^T, whose values are symmetric matrices, (P, P), of P (P +
+    # CODIMENSION is the rank of the map Z -> X K Z^T + Z K X^T, whose values are symmetric matrices, (P, P), of P (P +
     # 1) / 2 free entries
     yield equal_on_every_draw(
         "rank of the equation",
@@ -216,7 +221,7 @@ def projection_self_adjoint(features: Table) -> Claim:
     gaps = {
         # Pi as a matrix, which is symmetric if the map is self-adjoint
         "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$": ASYMMETRY,
-        # ||X C Pi(Z)^T + Pi(Z) C X^T|| / ||X C Z^T + Z C X^T||
+        # ||X K Pi(Z)^T + Pi(Z) K X^T|| / ||X K Z^T + Z K X^T||
         "part of the image outside of the tangent space": IMAGE_TANGENCY_GAP,
         # ||Pi(T) - T|| / ||T|| of a tangent T
         "change of tangents": TANGENT_CHANGE,
@@ -249,15 +254,16 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
     """
 
     def order(tangent_map: str) -> np.ndarray:
-        """Return the power of the step h as which the remainder falls when h is halved, shape (draws,).
+        """Return the p with which the remainder falls like h^p in the step h, from the last halving, shape (draws,).
 
-        The remainder is ||R(X + h Z) - X - h Pi(Z)|| / ||h Z|| for a map Pi, with R the renormalisation.
+        The remainder is ||R(X + h Z) - X - h Pi(Z)|| / ||h Z|| for a map Pi; R renormalises features.
         """
         # shape (draws, steps), each step half the one before
         remainders = by_draw(features, STEP_REMAINDER, flow=tangent_map)
         of_step, of_half_step = remainders[:, -2], remainders[:, -1]
         return np.log2(of_step / of_half_step)
 
+    # the check subtracts the prediction, one, from the order: hence its name
     yield equal_on_every_draw(
         "order of the remainder in the step, minus one, from the two smallest steps",
         order(PRINTED),
@@ -265,12 +271,13 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
         tolerance=tolerance,
         relative_to=1.0,  # the difference of two orders is not divided by anything
         because="next order: the step's relative size, some thousandths, times a curvature",
-        # a rival is another map: the order of what it leaves must be told from one
+        # a rival is another map, and replaces what is measured: the order of its remainder must differ from one
         rivals={
             "the orthogonal projection": {"measured": order(ORTHOGONAL)},
             "a minus between the products, as the proof prints": {"measured": order(MINUS_SIGN)},
         },
-        scaled=False,  # no smallest refused error is sought: of a prediction of one it is the tolerance
+        # no smallest refused error is sought: the prediction is one, so that it would be the tolerance again
+        scaled=False,
     )
     yield Facts(tolerance=tolerance, orthogonal=np.median(order(ORTHOGONAL)))
 
@@ -289,23 +296,22 @@ def lemma_3(features: Table) -> Claim:
     features, labels and $dX$ (before $\Pi$). Slopes are measured by central differences. Along the orthogonal
     projection the second product is absent. Moves that split equal singular values are not in the formula (errata 16).
     """
-    # d omega_j along the printed map's image of Z, by central differences, shape (draws, 1 time, C - 1)
-    slopes = by_size(features, SLOPE)
 
     def error(formula: Quantity) -> np.ndarray:
         """Return the largest |slope - formula| over the largest |slope| of the singular values, shape (draws,)."""
-        predictions = by_size(features, formula)
-        errors = []
-        for size, slope in slopes.items():
-            largest_error = np.abs(slope - predictions[size]).max(axis=(1, 2))
-            errors.append(largest_error / np.abs(slope).max(axis=(1, 2)))
-        return np.concatenate(errors)
+
+        # slopes are d omega_j along the printed map's image of Z, by central differences; both arrays have the shape
+        # (draws, 1 time, C - 1)
+        def error_at_size(_: Size, slope: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+            return np.abs(slope - predicted).max(axis=(1, 2)) / np.abs(slope).max(axis=(1, 2))
+
+        return over_sizes(error_at_size, slope=by_size(features, SLOPE), predicted=by_size(features, formula))
 
     yield zero_on_every_draw(
         "slopes of $\\omega_j$ minus the formula, relative",
-        error(SLOPE_LEMMA_3),  # (y_j / N - omega_j C x_j) . dx_j
-        DIFFERENCE_ERROR,
-        "error of central differences",
+        error(SLOPE_LEMMA_3),  # (y_j / N - omega_j K x_j) . dx_j
+        tolerance=DIFFERENCE_ERROR,
+        because="error of central differences",
         # y_j / N . dx_j: the slope along the orthogonal projection, which takes nothing away from class means
         rivals={"the first product alone": error(SLOPE_WITHOUT_SHRINKING)},
     )
@@ -336,7 +342,7 @@ def lemma_4(features: Table) -> Claim:
     follow there.
     """
     # Each quantity is the gap of a formula for dx_j / dt from the velocity -Pi(grad L), over this velocity:
-    # - VELOCITY_GAP_LEMMA_4: omega_j / (C + omega_j^2)^2 (y_j / N - omega_j C x_j), as the lemma has it
+    # - VELOCITY_GAP_LEMMA_4: omega_j / (C + omega_j^2)^2 (y_j / N - omega_j K x_j), as the lemma has it
     # - VELOCITY_GAP_MEANS: its first product alone, omega_j / (N (C + omega_j^2)^2) y_j
     # - VELOCITY_GAP_MEANS_FASTER: 1 + omega_j^2 / C times as much, omega_j / (C N (C + omega_j^2)) y_j
     # The second is right under the orthogonal projection, the third under the printed map. As a rival either is taken

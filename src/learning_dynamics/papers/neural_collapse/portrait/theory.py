@@ -13,6 +13,9 @@ def coordinates(
 ) -> Iterator[tuple[str, str, int, int, int, float]]:
     """Yield rows (split, quantity, coordinate, label, example, value) of vectors in the plane of three class means.
 
+    `coordinate` is 1 or 2. `example` counts the images of a class from 0; class means and classifiers are no image's
+    and have -1.
+
     Shapes, for C classes and P features: `features` (images, P) of train images, of which the first `IMAGES` of each of
     the classes 0, 1 and 2 are used; `labels` (images,); class means (C, P); weights of the last layer (C, P), whose
     rows are called classifiers.
@@ -46,6 +49,8 @@ def coordinates(
 
 def simplex_in_the_plane(means: np.ndarray) -> np.ndarray:
     """Return the equilateral triangle around the origin, of unit radius, that is nearest to three points.
+
+    The radius is fixed, not fitted: callers scale class means so that their mean distance from the origin is one.
 
     Parameters
     ----------

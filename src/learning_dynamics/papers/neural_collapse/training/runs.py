@@ -45,8 +45,8 @@ def training(
     ----------
     data : dict
         train_images and test_images, shape (images, channels, height, width); train_labels and test_labels, shape
-        (images,), classes 0, 1, ...; name, of the data set (`images.checked_images` checks them). Under MSE all classes
-        must have equally many train images, as Theorems 1 and 2 require.
+        (images,), classes 0, 1, ...; name, what the data set is called (`images.checked_images` checks them). Under MSE
+        all classes must have equally many train images, as Theorems 1 and 2 require.
     resume : path, optional
         Folder of the resume points, one for each member, from which an interrupted training continues.
     network : {"vgg", "resnet", "densenet"}
@@ -85,8 +85,8 @@ def training(
     drop_last : bool
         Whether an epoch leaves out the images that do not fill a last batch.
     diverged : {"stop", "reset"}
-        What follows when the loss or a recorded state is no longer finite: an error, or that the member's initial
-        network is recorded at this and all later recorded epochs.
+        What follows when the loss or a recorded state is no longer finite. Under ``stop`` it is a `DivergenceError`.
+        Under ``reset`` the member's initial network is recorded at this and all later recorded epochs.
     seed : int
         Root of the random streams: a member's initial parameters and orders of batches follow from it and from the
         member's number.
@@ -139,7 +139,7 @@ def training(
     # for each member, at each recorded epoch, the arrays of its state by name: members[member][epoch][name]
     members = []
     for member in range(seeds):
-        with seeded(seed, "initialisation", member):
+        with seeded(seed, "initialisation", member):  # torch draws initial parameters from this stream of the seed
             classifier = build(
                 network,
                 channels,
@@ -155,6 +155,7 @@ def training(
         members.append(
             train(classifier, images, labels, recipe, recorded_epochs, seed=seed, member=member, resume=checkpoint)
         )
+    # names of parameters and statistics, the keys of a state; every member has the same at every recorded epoch
     names = members[0][int(recorded_epochs[0])]
     series = {
         name: np.array([[states[int(epoch)][name] for epoch in recorded_epochs] for states in members])

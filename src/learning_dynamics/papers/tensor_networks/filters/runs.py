@@ -27,23 +27,27 @@ def single_point(
 ) -> Trajectory:
     """Follow the flow of classification of one point by two layers, of given networks and with given filter lengths.
 
-    With `zero: last` the first layer starts Gaussian and the second at zero. With `zero: none` both start Gaussian, the
-    second made smaller to be within the condition of Theorem 3.
+    With `zero: last` the first layer starts Gaussian and the second, the last, at zero. With `zero: none` both start
+    Gaussian, the second made smaller to be within the condition of Theorem 3. The number `last` has nothing to do with
+    this: it is a time.
+
+    `networks` are architectures, see `architectures.network_of`; `general` is a Gaussian tensor without structure.
 
     Returns
     -------
     Trajectory
-        Time is log(1 + log(1 + t)): `records` times up to `last`, then `last` times 2, 4, ..., 2^`doublings`. Each
-        network has a series, and each filter length k the series ``filter_<k>``: the layers v_1 and v_2 in one vector,
-        divided by (1 + log(1 + t))^(1/2), shape (data sets, times, parameters). A data set is one point. Constants X,
-        shape (data sets, 1, inputs), and y, shape (data sets, 1).
+        Time is log(1 + log(1 + t)): `records` times up to the time `last`, then `last` times 2, 4, ..., 2^`doublings`.
+        Each network has a series, and each filter length k the series ``filter_<k>``: the layers v_1 and v_2 in one
+        vector, shape (data sets, times, parameters). They are divided by (1 + log(1 + t))^(1/2), the rate at which two
+        layers grow: what is left stays of order one. A data set is one point, and a member. Constants X, shape (data
+        sets, 1, inputs), and y, shape (data sets, 1).
     """
     X, y = data["X"], data["y"]
     log_log_times = recorded_log_log_times(last, records, doublings)
     names = [*networks, *(f"filter_{length}" for length in lengths)]
     series: Arrays = {}
-    for network in networks_of(names, [2], X.shape[-1], seed):
-        if zero == "last":
+    for network in networks_of(names, [2], X.shape[-1], seed):  # [2]: all have two layers
+        if zero == "last":  # the last layer
             starts = zero_last(network, len(X), seed)
         else:
             starts = starts_within_condition(network, X, f"initial_direction.within.{network.name}", seed)
@@ -51,4 +55,5 @@ def single_point(
         series[network.name] = exponential_flows(
             network, X, y, starts[:, None], log_log_times=log_log_times, integration=integration
         )
+    # undecided are the members one of whose flows the integrator gave up
     return Trajectory(log_log_times, series, {"X": X, "y": y}, undecided=undecided(series))

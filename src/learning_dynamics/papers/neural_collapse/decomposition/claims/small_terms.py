@@ -9,6 +9,9 @@ omega_j^2 / (C + omega_j^2)^2 / 2 and sum_j C / (C + omega_j^2)^2 / 2.
 A draw is one random feature matrix, renormalised: Sigma_W = I. In the first two claims its deviations from the class
 means are multiplied by a factor, which the code calls scatter. In the third its class means are replaced by a simplex
 frame, and the deviations are multiplied by a factor along this frame.
+
+Where deviations are multiplied by a factor s, the omega_j are divided by s. `SCATTERS` ascend: the least has the index
+0.
 """
 
 from collections.abc import Callable
@@ -74,37 +77,39 @@ def nc1_term_and_variability(features: Table) -> Claim:
     of the loss vanishes and $L_{NC2/3}$, the class means' part, is what is left. Deviations a thousand times as large
     leave {drowned:.1g} of $L_{NC1}$ (median over draws).
     """
-    # L_NC1 with class means kept and deviations from them multiplied by each of SCATTERS, shape (draws, scatters), the
-    # largest scatter last
+    # L_NC1 with class means kept and deviations from them multiplied by each of SCATTERS, shape (draws, scatters)
     loss_nc1 = Draws(features).entries(SCATTERED_LOSS_NC1)
-    growth_of_loss = loss_nc1[:, -1] / loss_nc1[:, -2]
-    growth_of_scatter = SCATTERS[-1] / SCATTERS[-2]
+    growth_of_loss = loss_nc1[:, AT_LARGEST_SCATTER] / loss_nc1[:, AT_LARGEST_SCATTER - 1]
+    growth_of_scatter = SCATTERS[AT_LARGEST_SCATTER] / SCATTERS[AT_LARGEST_SCATTER - 1]
     yield every_draw(
         "exponent of $L_{NC1}$ in the standard deviation within classes, where this is largest",
         np.log(growth_of_loss) / np.log(growth_of_scatter),
         at_least=0.0,
-        because="a term that vanishes with $\\Sigma_W$ alone does not fall as $\\Sigma_W$ grows",
+        because="a term that vanishes only as $\\Sigma_W \\to 0$ does not keep falling as $\\Sigma_W$ grows",
         corrected=NOT_CLAIMED,  # this check is the printed sentence's alone, the next three are the correction's
     )
 
-    # Below, omega are the SNR singular values of the renormalised features, shape (draws, 1 time, C - 1): deviations
-    # that are multiplied by s divide them by s
+    # `over_sizes` below calls its function once for each size and joins the draws that come back. The function takes
+    # arrays of shape (draws, 1 time, entries): `omega`, the SNR singular values of the renormalised features, has the
+    # entries 1, ..., C - 1, the largest first; `measured` has an entry for each of SCATTERS, or one alone
     def errors_of(formula: Callable[[np.ndarray, int], np.ndarray]) -> np.ndarray:
         """Return the largest |L_NC1 / formula(omega, C) - 1| over scatters, shape (draws,)."""
 
-        def of_size(size: Size, measured: np.ndarray, omega: np.ndarray) -> np.ndarray:
+        def errors_at_size(size: Size, measured: np.ndarray, omega: np.ndarray) -> np.ndarray:
             omega_by_scatter = omega / SCATTERS[:, None]  # shape (draws, scatters, C - 1)
             predicted = formula(omega_by_scatter, size.classes)  # shape (draws, scatters)
             return relative_error(measured[:, 0], predicted)
 
-        return over_sizes(of_size, measured=by_size(features, SCATTERED_LOSS_NC1), omega=by_size(features, OMEGA))
+        return over_sizes(
+            errors_at_size, measured=by_size(features, SCATTERED_LOSS_NC1), omega=by_size(features, OMEGA)
+        )
 
     def condition_number(size: Size, omega: np.ndarray) -> np.ndarray:
         """Return the condition number of I + M^T Sigma_W^-1 M / C at the least scatter, shape (draws,).
 
         Its inverse gives the classifier. M^T Sigma_W^-1 M has the eigenvalues omega_j^2 and zero.
         """
-        omega_max = omega[:, 0, 0] / SCATTERS[0]
+        omega_max = omega[:, 0, 0] / SCATTERS[0]  # of each draw, at its one time the first, which is the largest
         return 1 + omega_max**2 / size.classes
 
     # 10 units of rounding are chosen; the inverse multiplies them by the condition number, which is largest at the
@@ -114,8 +119,8 @@ def nc1_term_and_variability(features: Table) -> Claim:
     yield zero_on_every_draw(
         "$L_{NC1}$ at every scatter minus the formula, relative",
         errors_of(theory.spectral_variability_loss),  # sum_j omega_j^2 / (C + omega_j^2)^2 / 2, Lemma 1
-        tolerance,
-        because,
+        tolerance=tolerance,
+        because=because,
         printed=NOT_CLAIMED,
         rivals={  # each is the error of another formula
             # sum_j 1 / omega_j^2 / 2, the formula where omega_j^2 is much larger than C: it has no maximum
@@ -132,7 +137,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
         Sigma_W is SCATTERS[0]^2 along the class means and one orthogonal to them all. Only the former enters omega_j.
         """
         predicted = theory.spectral_variability_loss(omega[:, 0] / SCATTERS[0], size.classes)
-        return np.abs(measured[:, 0, 0] / predicted - 1)
+        return np.abs(measured[:, 0, 0] / predicted - 1)  # of each draw, at its one time the one entry
 
     yield zero_on_every_draw(
         "$L_{NC1}$ where deviations are least along the class means alone, minus the formula, relative",
@@ -141,18 +146,18 @@ def nc1_term_and_variability(features: Table) -> Claim:
             omega=by_size(features, OMEGA),
             measured=by_size(features, LOSS_NC1_BESIDE_NOISE),
         ),
-        tolerance,
-        because,
+        tolerance=tolerance,
+        because=because,
         printed=NOT_CLAIMED,
     )
 
     def error_of_loss_nc23(size: Size, omega: np.ndarray, measured: np.ndarray) -> np.ndarray:
         """Return |L_NC2/3 / formula - 1| at the largest scatter, shape (draws,).
 
-        L_NC1 has the share omega_j^2 / (C + omega_j^2) of each summand of the loss: where omega_j is small, as at this
-        scatter, nearly all of the loss is L_NC2/3.
+        L_NC1 has the share omega_j^2 / (C + omega_j^2) of each summand of the loss, about omega_j^2 / C where omega_j
+        is small, as at this scatter: all of the loss but this share is L_NC2/3.
         """
-        predicted = theory.spectral_geometry_loss(omega[:, 0] / SCATTERS[-1], size.classes)
+        predicted = theory.spectral_geometry_loss(omega[:, 0] / SCATTERS[AT_LARGEST_SCATTER], size.classes)
         return np.abs(measured[:, 0, AT_LARGEST_SCATTER] / predicted - 1)
 
     yield zero_on_every_draw(
@@ -162,8 +167,8 @@ def nc1_term_and_variability(features: Table) -> Claim:
             omega=by_size(features, OMEGA),
             measured=by_size(features, SCATTERED_LOSS_NC23),
         ),
-        ROUNDING,
-        "rounding",
+        tolerance=ROUNDING,
+        because="rounding",
         printed=NOT_CLAIMED,
     )
     # The push takes the standard deviation within classes to s = omega_min sqrt(L_NC1 / (C - 1)), with L_NC1 before it.
@@ -206,7 +211,7 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     # distance of E^T E from the nearest alpha (C I - 1 1^T) / (C - 1) (Lemma 7), relative, for E = M and for E = W^T
     means_frame_distance = draws[MEANS_FRAME_DISTANCE]
     classifiers_frame_distance = draws[CLASSIFIERS_FRAME_DISTANCE]
-    in_proportion = "classifiers in proportion to class means"
+    proportional_rival = "classifiers in proportion to class means"  # the name of a rival of both checks
     # As printed, the distances below vanish with the score error; as corrected, they are those of the class means'
     # pseudo-inverse pinv(M), to which the classifier tends. The tolerance is the square root of the score error, so
     # that a distance that vanishes with it but more slowly, as its root, passes too
@@ -223,8 +228,8 @@ def nc23_term_and_simplex(features: Table) -> Claim:
         because=because,
         corrected=draws[INVERSE_FRAME_DISTANCE],  # for E^T = pinv(M)
         # Each rival predicts another distance. If classifiers are a multiple of M^T, it is the class means' own. The
-        # second rival predicts what the paper prints, and is refused as that is
-        rivals={in_proportion: means_frame_distance, "classifiers that are a simplex frame": 0.0},
+        # second rival predicts zero, as the paper does: the measured distances that refuse the paper refuse it too
+        rivals={proportional_rival: means_frame_distance, "classifiers that are a simplex frame": 0.0},
     )
     # || W / ||W|| - M^T / ||M|| ||^2, and as corrected the same of pinv(M) instead of W
     yield equal_on_every_draw(
@@ -236,7 +241,7 @@ def nc23_term_and_simplex(features: Table) -> Claim:
         resolution=0.1,  # as above
         because=because,
         corrected=draws[INVERSE_SELF_DUALITY],
-        rivals={in_proportion: 0.0},  # classifiers that are a multiple of M^T
+        rivals={proportional_rival: 0.0},  # classifiers that are a multiple of M^T
     )
     yield premise(
         every_draw(
@@ -255,8 +260,8 @@ def nc23_term_and_simplex(features: Table) -> Claim:
 
 @claim(
     "Appendix C.2 (NC2 and NC3)",
-    scope="class means that are a simplex frame; noise within classes, along class means of a hundredth to ten times "
-    "their singular value, in all directions orthogonal to them of that value; no weight decay",
+    scope="class means that are a simplex frame; noise within classes, whose standard deviation is a hundredth to ten "
+    "times their singular value along class means, and equal to it in all orthogonal directions; no weight decay",
     correction=r"NC1 is needed too: where NC2 and NC3 hold, all SNR singular values are one $\omega$, "
     r"$W_{LS}\bar M = \frac{\omega^2}{C+\omega^2}\Phi$ and "
     r"$L_{NC2/3} = \frac{C-1}{2C}\bigl(\frac{C}{C+\omega^2}\bigr)^2$, which vanishes as $\omega \to \infty$.",
