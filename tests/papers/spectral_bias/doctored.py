@@ -8,12 +8,12 @@ or if draws or intervals leave open whether a check holds.
 from collections.abc import Callable
 from typing import Any
 
-from learning_dynamics.judging import Check, Judgement
+from learning_dynamics.judging import Check, Evaluation, Judgement
 from learning_dynamics.pipeline.plan.blocks import overlay
 from tests.support import Tables, claim_tables, each_of_roles, evaluation, named_after_its_call, smoke
 
 PAPER = "spectral_bias"
-Alteration = Callable[[Tables], None]
+Alteration = Callable[[Tables], None]  # changes tables in place
 
 
 @named_after_its_call
@@ -27,7 +27,10 @@ def put(
     column: str = "value",
     **where: object,
 ) -> Alteration:
-    """Set the values of a quantity, or multiply them: of one draw in the first table that has it, or everywhere.
+    """Return an alteration that sets the values of a quantity, or multiplies them.
+
+    It changes one draw, in the first table that has rows of it, or with `draw=None` all draws of all tables. Where a
+    table has no draws, as one of growth rates, all its rows count as the draw's.
 
     Parameters
     ----------
@@ -35,7 +38,7 @@ def put(
     value : float, optional
         What to set; without it, values are multiplied by `factor`.
     draw : int, optional
-        Which draw; None for all draws of all tables.
+        Which draw; None for all.
     role : str, optional
         Change the tables of this role alone.
     column : str
@@ -62,13 +65,31 @@ def put(
 
 
 def everywhere(quantity: str, value: float | None = None, **where: Any) -> Alteration:
-    """Set or multiply the values of a quantity on all draws of all tables; see `put`."""
+    """Return an alteration that sets a quantity on all draws of all tables, or multiplies it with `factor=`."""
     return put(quantity, value, draw=None, **where)
+
+
+def value_and_interval(value: float, half: float) -> dict[str, float]:
+    """Return columns: a value, and the ends of its interval, a half-width to each side."""
+    return {"value": value, "lower": value - half, "upper": value + half}
+
+
+def put_rate(quantity: str, value: float, half: float, **where: Any) -> Alteration:
+    """Return an alteration that sets a growth rate, and its interval, where rows are as `where` says; see `put`."""
+
+    def alter(tables: Tables) -> None:
+        for column, number in value_and_interval(value, half).items():
+            put(quantity, number, column=column, **where)(tables)
+
+    return alter
 
 
 @named_after_its_call
 def with_steps(steps: int, rtol: float) -> Alteration:
-    """Let every draw have taken so many steps at this rtol: claims allow the integrator an error of their product."""
+    """Return an alteration: every draw has taken so many steps at this rtol.
+
+    Claims allow the integrator an error of their product.
+    """
 
     def alter(tables: Tables) -> None:
         for table in each_of_roles(tables):
@@ -84,7 +105,7 @@ def verdict_on(claim: str, *alterations: Alteration, **settings: Any) -> str:
     return evaluation_on(claim, *alterations, **settings).verdict
 
 
-def evaluation_on(claim: str, *alterations: Alteration, **settings: Any) -> Any:
+def evaluation_on(claim: str, *alterations: Alteration, **settings: Any) -> Evaluation:
     """Return what a claim says of its tables at smoke scale, altered."""
     tables = claim_tables(PAPER, claim)
     for alter in alterations:

@@ -24,6 +24,13 @@ def flow(X, Y, W1, W2, times):
     return states[:, :split].reshape(-1, *shape), states[:, split:].reshape(-1, *W2.shape)
 
 
+def at_rest(X, Y, W1, W2, late):
+    """Return both layers at the time `late`, by which scipy's flow from the given ones must have come to rest."""
+    hidden, output = flow(X, Y, W1, W2, np.array([0.0, late]))
+    assert np.linalg.norm(X @ hidden[-1] @ output[-1] - Y) < 1e-10 * np.linalg.norm(Y), f"not at rest at time {late}"
+    return hidden[-1], output[-1]
+
+
 def spectrum(matrices, count=None):
     """Return singular values, descending, the first `count` or all: roots of eigenvalues of the smaller Gram matrix."""
     transposed = np.swapaxes(matrices, -1, -2)
@@ -31,8 +38,11 @@ def spectrum(matrices, count=None):
     return np.sqrt(np.linalg.eigvalsh(gram).clip(0))[..., ::-1][..., :count]
 
 
-def by_time(table, quantity, column="value", **where):
-    """Return a quantity, shape (times, entries), from the rows whose other columns are as `where` says."""
+def by_time(table, quantity, *, column="value", **where):
+    """Return a quantity, shape (times, entries), from the rows whose other columns are as `where` says.
+
+    `column` is `value`, what is measured, or the one that goes with it, as `predicted`.
+    """
     rows = table[table["quantity"] == quantity]
     for name, wanted in where.items():
         rows = rows[rows[name] == wanted]
@@ -64,7 +74,7 @@ def second_moments(weights, start, time):
 
 
 def noise_step(columns, noise):
-    """Return W above a^T, paths first, after one of Euler's steps of dW = dB a^T, da = W^T dB.
+    """Return W above a^T, shape (paths, d + 1, columns), after one of Euler's steps of dW = dB a^T, da = W^T dB.
 
     `noise` is dB, shape (paths, d).
     """
@@ -73,10 +83,10 @@ def noise_step(columns, noise):
 
 
 def trajectory_and_table(run, measure, settings, *data, measuring=None, **unrecorded):
-    """Return a run's trajectory, and its metrics.
+    """Return a run's trajectory, and its table of metrics.
 
-    `settings` are those of the run that its metrics may read, `unrecorded` its others, as its seed; `measuring` are
-    settings of the metrics themselves.
+    `data` is the run's data set, if it takes one. `settings` are those of the run that its metrics may read,
+    `unrecorded` its others, as its seed; `measuring` are settings of the metrics themselves.
     """
     trajectory = trajectory_of(run, *data, **settings, **unrecorded)
     trajectory.settings = settings

@@ -22,7 +22,7 @@ def test_vectors_orthogonal_to_the_rows_of_x_are_wholly_outside_their_span():
 
 def test_a_matrix_has_no_part_off_the_diagonal_of_its_own_singular_basis():
     matrices = np.random.default_rng(2).standard_normal((2, 4, 3))
-    np.testing.assert_array_less(layers.off_diagonal(matrices, matrices), ROUNDING)
+    np.testing.assert_array_less(layers.off_diagonal(matrices, basis_of=matrices), ROUNDING)
 
 
 def test_the_part_off_the_diagonal_is_relative_to_the_whole_matrix():

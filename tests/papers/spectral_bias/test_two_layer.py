@@ -10,7 +10,7 @@ INPUTS, OUTPUTS = 4, 2
 
 def test_more_orthonormal_rows_than_the_width_are_refused():
     with pytest.raises(ValueError, match="3 orthonormal rows do not fit into width 2"):
-        two_layer.orthonormal_rows(np.random.default_rng(1), 3, 2)
+        two_layer.orthonormal_rows(np.random.default_rng(1), rows=3, width=2)
 
 
 @pytest.mark.parametrize("width", [INPUTS + OUTPUTS - 1, INPUTS + OUTPUTS])

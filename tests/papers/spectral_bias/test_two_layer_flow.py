@@ -11,9 +11,10 @@ RESIDUAL = 1e-8  # relative to the labels: at it a flow has arrived at its limit
 WIDTH = 40
 SMALL_SCALES = pytest.mark.parametrize("gamma", [1e-8, 1e-24])
 
-# of two draws, each array another
+# all four arrays differ, so that none can be taken for another
 TWO_DRAWS = {"X": np.stack([np.eye(2), 3 * np.eye(2)]), "Y": np.stack([4 * np.eye(2), 5 * np.eye(2)])}
-FITTING = 2 * np.eye(2)  # with both layers so, X W1 W2 is Y on the first draw, exactly
+FITTING = 2 * np.eye(2)  # where W1 and W2 are this, X W1 W2 is the first draw's Y, exactly
+TIMES = 5  # that are recorded
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +25,10 @@ def one_of_two_diverges():
 
     def start(_rng):
         W1 = W2 = next(layers)
-        return W1, W2, np.eye(2)
+        P = np.eye(2)  # is recorded, and plays no part in the flow
+        return W1, W2, P
 
-    limit = Limit(horizon=1.0, points=5, residual=1e-3, patience=1e3, rtol=1e-6, atol=1e-9)
+    limit = Limit(horizon=1.0, points=TIMES, residual=1e-3, patience=1e3, rtol=1e-6, atol=1e-9)
     return to_the_limit(TWO_DRAWS, start, limit, seed=0)
 
 
@@ -40,11 +42,11 @@ def test_a_draw_that_diverges_is_undecided_and_has_no_states(one_of_two_diverges
 def test_a_draw_that_fits_stays_as_it_starts_where_another_diverges(one_of_two_diverges):
     trajectory = one_of_two_diverges
     assert not trajectory.undecided[0]
-    np.testing.assert_array_equal(trajectory.series["W1"][0], [FITTING] * 5)  # at each recorded time
+    np.testing.assert_array_equal(trajectory.series["W1"][0], [FITTING] * TIMES)
 
 
 @pytest.mark.parametrize("array", ["X", "Y"])
-def test_the_data_are_among_the_constants(one_of_two_diverges, array):
+def test_the_data_are_among_the_trajectorys_constants(one_of_two_diverges, array):
     np.testing.assert_array_equal(one_of_two_diverges.constants[array], TWO_DRAWS[array])
 
 
@@ -55,22 +57,24 @@ def test_a_wide_network_is_followed_in_the_hidden_directions_that_it_starts_in()
     W1, W2 = rng.standard_normal((inputs, WIDTH)) / 4, rng.standard_normal((WIDTH, outputs)) / 4
     limit = Limit(horizon=1.0, points=times, residual=1e-3, patience=1e3, rtol=RTOL, atol=RTOL)
     data = {"X": X[None], "Y": Y[None]}
-    narrow = to_the_limit(data, lambda _rng: (W1, W2, np.zeros_like(W1)), limit, seed=0).series
+    no_P = np.zeros_like(W1)
+    narrow = to_the_limit(data, lambda _rng: (W1, W2, no_P), limit, seed=0).series
     assert narrow["W1"].shape == (1, times, inputs, inputs + outputs)
-    full = follow(X, Y, W1, W2, limit.times, limit)
+    full = follow(X, Y, W1, W2, times=limit.times, tolerances=limit)
     # in each step either flow errs by RTOL times entries, which are below 3, and by as much as atol, RTOL again
     tolerance = 2 * full.steps * (3 + 1) * RTOL
     np.testing.assert_allclose(narrow["W1"][0] @ narrow["W2"][0], full.W1 @ full.W2, rtol=0, atol=tolerance)
 
 
 def data_and_flow(gamma):
-    """Return a problem with one output, and its trajectory from W1 = sqrt(2 gamma) P and W2 = 0."""
+    """Return data of one draw with one output, and its trajectory from W1 = sqrt(2 gamma) P and W2 = 0."""
     rng = np.random.default_rng(0)
-    data = {"X": rng.standard_normal((1, 2, 6)), "Y": rng.standard_normal((1, 2, 1))}
+    samples, inputs = 2, 6
+    data = {"X": rng.standard_normal((1, samples, inputs)), "Y": rng.standard_normal((1, samples, 1))}
     size = np.sqrt(2 * gamma)
 
     def start(rng):
-        P = two_layer.orthonormal_rows(rng, 6, WIDTH)
+        P = two_layer.orthonormal_rows(rng, inputs, WIDTH)
         return size * P, np.zeros((WIDTH, 1)), P
 
     limit = Limit(horizon=1.0, points=2, residual=RESIDUAL, patience=1e4, rtol=RTOL, atol=RTOL * size)

@@ -13,6 +13,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias.descent import metrics, runs
 from tests.papers.spectral_bias import plain
 
+INPUTS = 3  # and as many hidden units
 GAMMA, STEP, STEPS = 0.05, 0.04, 60
 SETTINGS = {"gamma": GAMMA, "step": STEP, "steps": STEPS}
 
@@ -20,13 +21,13 @@ SETTINGS = {"gamma": GAMMA, "step": STEP, "steps": STEPS}
 @pytest.fixture(scope="module")
 def descent():
     """Return data of two draws, and trajectory and table of descent on them."""
-    data = regression.conditioned(samples=3, inputs=3, outputs=1, condition=2.0, seeds=2, seed=1)
+    data = regression.conditioned(samples=3, inputs=INPUTS, outputs=1, condition=2.0, seeds=2, seed=1)
     return data, *plain.trajectory_and_table(runs.linear_descent, metrics.linear_descent, SETTINGS, data)
 
 
 def test_data_with_several_outputs_are_refused():
     data = whitened.orthogonal(inputs=3, outputs=2, seeds=1, seed=0)
-    with pytest.raises(ProjectError, match="one output"):
+    with pytest.raises(ProjectError, match="linear_descent needs data with one output, not 2"):
         runs.linear_descent(data, **SETTINGS)
 
 
@@ -34,8 +35,8 @@ def test_data_with_several_outputs_are_refused():
 def test_descent_is_torchs(descent, draw):
     data, trajectory, _ = descent
     X, Y = torch.tensor(data["X"][draw]), torch.tensor(data["Y"][draw])
-    W = (torch.eye(3, dtype=torch.float64) * (2 * GAMMA) ** 0.5).requires_grad_()
-    a = torch.zeros(3, 1, dtype=torch.float64, requires_grad=True)
+    W = (torch.eye(INPUTS, dtype=torch.float64) * (2 * GAMMA) ** 0.5).requires_grad_()
+    a = torch.zeros(INPUTS, 1, dtype=torch.float64, requires_grad=True)
     optimiser = torch.optim.SGD([W, a], lr=STEP)
     hidden, output = [], []
     for _ in range(STEPS + 1):
@@ -50,17 +51,17 @@ def test_descent_is_torchs(descent, draw):
 
 
 def by_step(table, quantity, draw):
-    """Return a quantity at each step of a draw."""
+    """Return a quantity at the start and after each step of a draw, shape (steps + 1,); of a spectrum all in turn."""
     return plain.by_time(table, quantity, seed=draw).ravel()
 
 
-def sine(one, other):
+def sine_between(array, direction):
     """Return the sine of the angle between two arrays, as vectors."""
-    return np.sin(subspace_angles(one.reshape(-1, 1), other.reshape(-1, 1))[0])
+    return np.sin(subspace_angles(array.reshape(-1, 1), direction.reshape(-1, 1))[0])
 
 
 def states_and_gradients(descent, draw):
-    """Return W and a, in pairs, and the gradient R, at each step of a draw."""
+    """Return W and a, in pairs, and the gradient R, at the start and after each step of a draw."""
     data, trajectory, _ = descent
     X, Y = data["X"][draw], data["Y"][draw]
     states = list(zip(trajectory.series["W1"][draw], trajectory.series["W2"][draw], strict=True))
@@ -87,11 +88,11 @@ def test_directions_turn_by_the_angles_between_subspaces(descent, draw):
     _, _, table = descent
     states, gradients = states_and_gradients(descent, draw)
     R_at_0, W_at_0 = gradients[0], states[0][0]
-    turning_of_R = [sine(R, R_at_0) for R in gradients]
+    turning_of_R = [sine_between(R, R_at_0) for R in gradients]
     # a starts at zero, which has no direction
-    turning_of_a = [0.0] + [sine(a, R_at_0) for _, a in states[1:]]
+    turning_of_a = [0.0] + [sine_between(a, R_at_0) for _, a in states[1:]]
     # and W moves from the second step on, since a starts at zero
-    turning_of_W = [sine(W - W_at_0, R_at_0 @ R_at_0.T) for W, _ in states[2:]]
+    turning_of_W = [sine_between(W - W_at_0, R_at_0 @ R_at_0.T) for W, _ in states[2:]]
     # scipy's small angles are known to 1e-9
     np.testing.assert_allclose(by_step(table, "gradient_turning", draw), turning_of_R, rtol=0, atol=1e-9)
     np.testing.assert_allclose(by_step(table, "output_turning", draw), turning_of_a, rtol=0, atol=1e-9)
@@ -99,7 +100,10 @@ def test_directions_turn_by_the_angles_between_subspaces(descent, draw):
 
 
 def distances_of_a_step(descent, draw, count):
-    """Return how far the step after step `count` is from each reading of the recursion, with sums written out."""
+    """Return how far the step after step `count` is from each reading of the recursion, by the table's quantities.
+
+    Sums are written out.
+    """
     data, trajectory, _ = descent
     X, Y = data["X"][draw], data["Y"][draw]
     W1, W2 = trajectory.series["W1"][draw], trajectory.series["W2"][draw]
@@ -147,6 +151,6 @@ def test_the_recursion_as_printed_is_missed_by_far_more_than_rounding(descent, d
     rounding = 100 * np.finfo(float).eps  # of the few dozen operations of a step
     assert by_step(table, "gradient_step", draw).max() < rounding
     assert by_step(table, "output_step", draw).max() < rounding
-    # the misprint in R' is of second order in the step; 1e-8 is still 1e5 times the rounding
+    # the misprint in R' is of second order in the step; 1e-8 is still 4e5 times the rounding
     assert by_step(table, "gradient_step_printed", draw).max() > 1e-8
     assert by_step(table, "output_step_printed", draw).max() > 1e-3

@@ -8,19 +8,20 @@ from hypothesis import strategies as st
 from learning_dynamics.datasets.regression import gaussian
 from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.spectral_bias import theory
-from learning_dynamics.papers.spectral_bias.flow import claims
+from learning_dynamics.papers.spectral_bias.flow import claims as flow_claims
 from learning_dynamics.papers.spectral_bias.flow.metrics import linear_flow as measure
 from learning_dynamics.papers.spectral_bias.flow.runs import linear_flow
-from learning_dynamics.papers.spectral_bias.proof import claims as proof
+from learning_dynamics.papers.spectral_bias.proof import claims as proof_claims
 from tests.support import trajectory_of
 
+# the claims that need no other data than flows from orthogonal rows
 EXACT_RESULTS = (
-    claims.theorem_3_1_i,
-    claims.theorem_3_1_iii,
-    claims.corollary_3_1,
-    proof.lemma_3_2,
-    proof.lemma_c_3,
-    proof.lemma_c_10,
+    flow_claims.theorem_3_1_i,  # parameters converge, within a bound by the residual
+    flow_claims.theorem_3_1_iii,  # the limit minimises the potential of eq. 3.1
+    flow_claims.corollary_3_1,  # spectra of both layers at the limit
+    proof_claims.lemma_3_2,  # the imbalance stays 2 gamma I
+    proof_claims.lemma_c_3,  # alpha stays in the span of the data
+    proof_claims.lemma_c_10,  # spectra of both layers at all times
 )
 
 
@@ -42,7 +43,8 @@ def flow(*, samples, inputs, outputs, width, gamma, seed, seeds=1, patience=1e4)
 
 
 def table_of(trajectory):
-    table = measure(trajectory, settled=1e-8, perturbations=5)
+    """Return the table of a trajectory, with the settings that claims read."""
+    table = measure(trajectory, settled=1e-8, perturbations=5)  # decay rates are read while the residual is above 1e-8
     table.attrs["settings"] = trajectory.settings
     return table
 
@@ -63,13 +65,13 @@ def test_the_exact_results_hold_whatever_the_shape_and_scale(
     shape = {"samples": samples, "inputs": inputs, "outputs": outputs, "width": inputs + spare_width}
     table = table_of(flow(**shape, gamma=10.0**log10_gamma, seed=seed))
     for result in EXACT_RESULTS:
-        judgement = evaluate(result, {"flows": [table]}, {}).judgement
+        judgement = evaluate(result, tables={"flows": [table]}, settings={}).judgement
         assert judgement.state == "holds", f"{result.__name__}: {judgement}"
 
 
 @pytest.fixture(scope="module")
 def one_draw_late():
-    """Return the trajectory of three draws, cut before the slowest reaches its limit, and which one that is."""
+    """Return the trajectory of three draws, cut before the slowest reaches its limit, and the number of that draw."""
     shape = {"samples": 3, "inputs": 6, "outputs": 2, "width": 8, "gamma": 0.1, "seed": 1, "seeds": 3}
     limit_times = flow(**shape).constants["limit_time"]
     # halfway between the two slowest draws, so that no rounding of a limit's time decides which one is late
@@ -84,10 +86,10 @@ def test_only_the_draw_that_does_not_reach_its_limit_in_time_is_undecided(one_dr
 
 def test_a_claim_judges_the_other_draws_and_is_undecided(one_draw_late):
     trajectory, _ = one_draw_late
-    evaluation = evaluate(claims.corollary_3_1, {"flows": [table_of(trajectory)]}, {})
+    evaluation = evaluate(flow_claims.corollary_3_1, tables={"flows": [table_of(trajectory)]}, settings={})
     assert evaluation.verdict == "undecided"
     headline = evaluation.judgement.headline
-    assert (headline.draws, headline.draws_for, headline.draws_undecided) == (3, 2, 1)
+    assert (headline.draws, headline.draws_for, headline.draws_undecided) == (3, 3 - 1, 1)
 
 
 @settings(max_examples=50)

@@ -1,6 +1,8 @@
 """What the claims on the flow's limit accept and refuse: each bound met just inside, and missed by little.
 
-Unless a case says otherwise one draw alone is altered; see `doctored`, which also lists the verdicts.
+beta = W1 W2 is the predictor, beta_* the interpolator of least norm, and the flow starts from W1 = sqrt(2 gamma) P with
+orthonormal rows of P and W2 = 0. `put` alters one draw, `everywhere` all; see `doctored`, which also lists the
+verdicts.
 """
 
 import pytest
@@ -9,7 +11,7 @@ from tests.papers.spectral_bias.doctored import everywhere, put, verdict_on, wit
 
 LIMIT = {"phase": "limit"}
 # a thousand steps at 1e-12 each: claims allow the integrator an error of 1e-9
-STEPS_BY_RTOL_IS_1E_9 = with_steps(1000, 1e-12)
+STEPS_BY_RTOL_IS_1E_9 = with_steps(steps=1000, rtol=1e-12)
 # the remaining residual adds nothing to what is allowed
 NO_RESIDUAL = [everywhere(name, 0.0, **LIMIT) for name in ("distance_bound", "sigma_w1_left_open")]
 
@@ -41,12 +43,12 @@ def test_theorem_3_1_i_asks_that_parameters_are_within_their_bound_which_vanishe
         # both together, 1.1e-8, and a thousandth of the bound, as a residual is known to a few digits
         ([put("distance", 1.09e-8, **LIMIT), put("distance_bound", 1e-8, **LIMIT)], "reproduced"),
         ([put("distance", 1.12e-8, **LIMIT), put("distance_bound", 1e-8, **LIMIT)], "contradicted"),
-        # also from rows of unequal lengths, where the theorem's hypothesis fails: then nothing is shown
+        # zero from rows of unequal lengths too, in the role `unequal`, where the hypothesis fails: it shows nothing
         ([everywhere("distance", 0.0, **LIMIT)], "undecided"),
     ],
 )
 def test_theorem_3_1_ii_asks_that_the_limit_is_the_minimum_norm_interpolator(alterations, verdict):
-    """The distance |beta - beta_*| / |beta_*| at the limit is zero."""
+    """The distance |beta - beta_*| / |beta_*| at the limit is zero; the role `flows` is from rows of one length."""
     at_beta_star = everywhere("distance", 0.0, role="flows", **LIMIT)
     assert verdict_on("theorem_3_1_ii", STEPS_BY_RTOL_IS_1E_9, *NO_RESIDUAL, at_beta_star, *alterations) == verdict
 
@@ -71,7 +73,10 @@ def test_theorem_3_1_ii_asks_that_the_limit_is_the_minimum_norm_interpolator(alt
     ],
 )
 def test_theorem_3_1_iii_asks_that_the_limit_minimises_the_potential(alterations, verdict):
-    """Both gradients of the Lagrangian of eq. 3.1 are zero, and no perturbation lowers the potential."""
+    """The potential is (|W1|^2 + |W2|^2) / 2 - gamma log det(W1 W1^T), among interpolators (eq. 3.1).
+
+    Both gradients of its Lagrangian are zero, and no perturbation lowers it.
+    """
     condition = everywhere("condition_of_Z1", 10.0)
     assert verdict_on("theorem_3_1_iii", STEPS_BY_RTOL_IS_1E_9, condition, *alterations) == verdict
 
@@ -93,5 +98,8 @@ def test_theorem_3_1_iii_asks_that_the_limit_minimises_the_potential(alterations
     ],
 )
 def test_corollary_3_1_asks_for_the_predicted_spectra_at_the_limit(alterations, verdict):
-    """sigma_i(W1)^2 = sqrt(sigma_i(beta_*)^2 + gamma^2) + gamma, and for W2 the same with minus gamma."""
+    """sigma_i(W1)^2 = sqrt(sigma_i(beta_*)^2 + gamma^2) + gamma, and for W2 the same with minus gamma.
+
+    Beyond the two outputs sigma_i(beta_*) is zero.
+    """
     assert verdict_on("corollary_3_1", STEPS_BY_RTOL_IS_1E_9, *NO_RESIDUAL, *alterations) == verdict

@@ -15,7 +15,7 @@ from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias.flow import metrics, potential, runs
 from learning_dynamics.papers.spectral_bias.two_layer_flow import Limit
 from learning_dynamics.seeds import generators
-from tests.papers.spectral_bias.plain import by_time, flow, spectrum, trajectory_and_table
+from tests.papers.spectral_bias.plain import at_rest, by_time, flow, spectrum, trajectory_and_table
 
 # three different numbers, so that no transposed matrix fits
 SAMPLES, INPUTS, OUTPUTS = 3, 4, 2
@@ -27,7 +27,7 @@ GAMMA = 0.2
 INTEGRATION = {"horizon": 2.0, "points": 5, "residual": 1e-10, "patience": 1e4, "rtol": 1e-11, "atol": 1e-14}
 SETTINGS = {"width": 9, "gamma": GAMMA, "integration": INTEGRATION}
 PERTURBATIONS = 30  # of the limit, in which the increase of the potential is measured
-LONG = np.array([0.0, 300.0])  # by then scipy's flows have come to rest
+LATE = 300.0  # `at_rest` asserts that scipy's flows have come to rest by then
 VARIANCE = 0.3  # of the entries of the narrower of balanced layers
 BALANCED = {"width": 9, "variance": VARIANCE, "integration": INTEGRATION}
 
@@ -47,12 +47,12 @@ def linear(data):
 
 def series(table, quantity, draw, *, column="value"):
     """Return a quantity along the flow of one draw, shape (times, entries)."""
-    return by_time(table, quantity, column, seed=draw, phase="flow")
+    return by_time(table, quantity, column=column, seed=draw, phase="flow")
 
 
 def at_limit(table, quantity, draw, *, column="value"):
     """Return a quantity at the limit of one draw, shape (entries,)."""
-    return by_time(table, quantity, column, seed=draw, phase="limit")[0]
+    return by_time(table, quantity, column=column, seed=draw, phase="limit")[0]
 
 
 def of_draw(table, quantity, draw):
@@ -60,10 +60,16 @@ def of_draw(table, quantity, draw):
     return by_time(table, quantity, seed=draw, phase="draw")[0, 0]
 
 
+def another_start(draw):
+    """Return sqrt(2 gamma) times orthonormal rows in another hidden space, wider than the run's, and a zero layer."""
+    width = SETTINGS["width"] + 3
+    rows = np.linalg.qr(np.random.default_rng(draw).standard_normal((width, INPUTS)))[0].T
+    return np.sqrt(2 * GAMMA) * rows, np.zeros((width, OUTPUTS))
+
+
 def another_network(data, draw, times):
-    """Return both layers of a network whose rows are orthonormal in another hidden space, wider than the run's."""
-    rows = np.linalg.qr(np.random.default_rng(draw).standard_normal((12, INPUTS)))[0].T
-    return flow(data["X"][draw], data["Y"][draw], np.sqrt(2 * GAMMA) * rows, np.zeros((12, OUTPUTS)), times)
+    """Return both layers at the times, by scipy, of a network from another start."""
+    return flow(data["X"][draw], data["Y"][draw], *another_start(draw), times)
 
 
 def minimum_norm_interpolator(X, Y):
@@ -120,10 +126,10 @@ def test_the_limit_is_the_minimum_norm_interpolator(data, linear, draw):
 @pytest.mark.parametrize("draw", [0, 1])
 def test_the_predicted_spectra_at_the_limit_are_those_of_a_network_after_a_long_time(data, linear, draw):
     _, table = linear
-    W1, W2 = another_network(data, draw, LONG)
+    W1, W2 = at_rest(data["X"][draw], data["Y"][draw], *another_start(draw), LATE)
     sigma_w1, sigma_w2 = (at_limit(table, name, draw, column="predicted") for name in ("sigma_w1", "sigma_w2"))
-    np.testing.assert_allclose(sigma_w1, spectrum(W1[-1], INPUTS), rtol=1e-8)
-    np.testing.assert_allclose(sigma_w2, spectrum(W2[-1], OUTPUTS), rtol=1e-7)
+    np.testing.assert_allclose(sigma_w1, spectrum(W1, INPUTS), rtol=1e-8)
+    np.testing.assert_allclose(sigma_w2, spectrum(W2, OUTPUTS), rtol=1e-7)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
@@ -161,7 +167,7 @@ def test_the_residual_at_the_limit_leaves_singular_values_of_w1_open(data, linea
 
 @pytest.mark.parametrize("draw", [0, 1])
 @pytest.mark.parametrize("quantity", ["decay_rate_of_R", "decay_rate_of_residual"])
-def test_rates_are_finite_differences(data, linear, draw, quantity):
+def test_decay_rates_are_those_of_finite_differences(data, linear, draw, quantity):
     """-d|v|^2/dt / |v|^2, v being Y - X beta or X^T (Y - X beta), in units of gamma lambda_min(X X^T) (Lemma C.6)."""
     trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
@@ -175,7 +181,7 @@ def test_rates_are_finite_differences(data, linear, draw, quantity):
         beta = (W1 + time * W1_slope) @ (W2 + time * W2_slope)
         return np.sum((factor @ (Y - X @ beta)) ** 2, axis=(1, 2))
 
-    step = 1e-4  # of time: central differences err by its square, and by rounding over it
+    step = 1e-4  # in time: central differences err by its square, and by rounding over it
     rates = (squares_after(-step) - squares_after(step)) / (2 * step) / squares_after(0.0) / unit
     np.testing.assert_allclose(series(table, quantity, draw)[:, 0], rates, rtol=1e-5)
     assert of_draw(table, quantity, draw) == pytest.approx(min(rates), rel=1e-5)  # a draw's number is its least
@@ -228,28 +234,29 @@ def limit_in_square_form(trajectory, draw):
 
 
 @pytest.fixture(scope="module")
-def altered(linear):
+def off_the_flow(linear):
     """Return trajectory and table of states on no flow, whose imbalance and alpha are not those of the lemmas."""
     trajectory, _ = linear
     rng = np.random.default_rng(4)
     series = {name: layer + 0.1 * rng.standard_normal(layer.shape) for name, layer in trajectory.series.items()}
-    moved = trajectory.constants["limit_W2"] + 0.1 * rng.standard_normal(trajectory.constants["limit_W2"].shape)
-    altered = replace(trajectory, series=series, constants=trajectory.constants | {"limit_W2": moved})
-    return altered, metrics.linear_flow(altered, settled=1e-6, perturbations=1)
+    limit_W2 = trajectory.constants["limit_W2"]
+    moved_limit_W2 = limit_W2 + 0.1 * rng.standard_normal(limit_W2.shape)
+    moved = replace(trajectory, series=series, constants=trajectory.constants | {"limit_W2": moved_limit_W2})
+    return moved, metrics.linear_flow(moved, settled=1e-6, perturbations=1)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_the_imbalance_is_measured_on_states_that_do_not_keep_it(altered, draw):
+def test_the_imbalance_is_measured_on_states_that_do_not_keep_it(off_the_flow, draw):
     """Eigenvalues of Z1^T Z1 - Z2 Z2^T, ascending."""
-    trajectory, table = altered
+    trajectory, table = off_the_flow
     Z1, Z2, _, _ = on_the_way(trajectory, draw)
     eigenvalues = np.sort(np.linalg.eigvals(Z1.T @ Z1 - Z2 @ Z2.T).real)
     np.testing.assert_allclose(series(table, "imbalance", draw)[RECORD], eigenvalues, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_what_alpha_has_outside_the_data_is_its_part_in_the_kernel_of_x(data, altered, draw):
-    trajectory, table = altered
+def test_the_part_of_alpha_outside_the_data_is_in_the_kernel_of_x(data, off_the_flow, draw):
+    trajectory, table = off_the_flow
     kernel = null_space(data["X"][draw])
     _, _, _, alpha = on_the_way(trajectory, draw)
     outside = np.linalg.norm(kernel.T @ alpha) / np.linalg.norm(alpha)
@@ -257,9 +264,9 @@ def test_what_alpha_has_outside_the_data_is_its_part_in_the_kernel_of_x(data, al
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_the_gradient_in_w2_is_of_the_part_of_alpha_in_the_kernel_of_x(data, altered, draw):
+def test_the_gradient_in_w2_is_of_the_part_of_alpha_in_the_kernel_of_x(data, off_the_flow, draw):
     """Z2 - Z1^T X^+ X alpha is Z1^T (alpha - X^+ X alpha), as Z2 = Z1^T alpha."""
-    trajectory, table = altered
+    trajectory, table = off_the_flow
     kernel = null_space(data["X"][draw])
     Z1, Z2 = limit_in_square_form(trajectory, draw)
     gradient = Z1.T @ kernel @ kernel.T @ np.linalg.inv(Z1.T) @ Z2
@@ -323,7 +330,7 @@ def test_the_increase_of_the_potential_is_the_smallest_over_interpolators_nearby
     # a standard normal matrix of shape (inputs, inputs) has a norm of about `inputs`, which makes the step of a
     # thousandth of the layer's norm; Z2 has the same divisor
     step = 1e-3 / INPUTS
-    (rng,) = generators(0, "spectral_bias.perturbations", 1)  # the perturbations of the metric
+    (rng,) = generators(0, "spectral_bias.perturbations", members=1)  # the perturbations of the metric
     for direction in rng.standard_normal((PERTURBATIONS, INPUTS * (INPUTS + OUTPUTS))):
         moved_Z1 = Z1 + step * np.linalg.norm(Z1) * direction[: INPUTS**2].reshape(INPUTS, INPUTS)
         moved_Z2 = Z2 + step * np.linalg.norm(Z2) * direction[INPUTS**2 :].reshape(INPUTS, OUTPUTS)
@@ -339,54 +346,50 @@ def test_the_increase_of_the_potential_is_the_smallest_over_interpolators_nearby
 
 
 def test_the_gradient_in_w2_does_not_vanish_at_another_interpolator(linear):
-    """The gradient is linear in Z2; the step is a thousandth of it, less the part that interpolation forbids.
+    """The gradient is linear in Z2, and Z2 steps by a thousandth of its norm, less what interpolation forbids.
 
-    One direction of four is left to the step, so that a tenth of it or more is, and Z1, of a condition below three,
-    leaves another tenth. At the limit the gradient is below 1e-9.
+    The data, three samples of four inputs, leave the step one direction, and so a tenth of it or more; Z1, of a
+    condition below three, leaves another tenth. At the limit itself the gradient is below 1e-9.
     """
     _, table = linear
     assert 1e-5 < at_limit(table, "gradient_W2_elsewhere", 0)[0] < 1e-3
 
 
-@pytest.mark.parametrize(
-    ("diagonal", "is_symmetric"),
-    [
-        pytest.param([0.4, 0.4, 0.4], True, id="a multiple of the identity"),
-        pytest.param([0.1, 0.4, 1.6], False, id="unequal entries"),
-    ],
-)
+Z = np.eye(3) + 0.3 * np.random.default_rng(7).standard_normal((3, 3))
+EQUAL_ENTRIES, UNEQUAL_ENTRIES = np.array([0.4, 0.4, 0.4]), np.array([0.1, 0.4, 1.6])  # diagonals of D
+
+
+@pytest.mark.parametrize(("diagonal", "is_symmetric"), [(EQUAL_ENTRIES, True), (UNEQUAL_ENTRIES, False)])
 def test_asymmetry_is_that_of_finite_differences(diagonal, is_symmetric):
     """The derivative of F(Z) = Z - Z^{-T} D is symmetric if D is a multiple of the identity (Lemma C.4)."""
-    Z = np.eye(3) + 0.3 * np.random.default_rng(7).standard_normal((3, 3))
     step = 1e-5
 
     def term_in_D(Z):
         return -np.linalg.inv(Z).T @ np.diag(diagonal)
 
-    derivative = np.empty((9, 9))
+    derivative = np.empty((9, 9))  # of each entry of the term, along each entry of Z
     for entry in range(9):
         shift = np.zeros(9)
         shift[entry] = step
         before, after = term_in_D(Z - shift.reshape(3, 3)), term_in_D(Z + shift.reshape(3, 3))
         derivative[:, entry] = (after - before).ravel() / (2 * step)
-    (pairs,) = generators(0, "spectral_bias.directions", 1)  # the directions of the metric
+    (pairs,) = generators(0, "spectral_bias.directions", members=1)  # the directions of the metric
     asymmetries = []
     for H, K in pairs.standard_normal((potential.PAIRS, 2, 9)):
         along_H, along_K = derivative @ H, derivative @ K
         size = np.linalg.norm(K) * np.linalg.norm(along_H) + np.linalg.norm(H) * np.linalg.norm(along_K)
         asymmetries.append(abs(K @ along_H - H @ along_K) / size)
-    asymmetry = float(potential.relative_asymmetry(Z, np.array(diagonal)))
+    asymmetry = float(potential.relative_asymmetry(Z, diagonal))
     # central differences err by the square of the step, 1e-10, and by rounding over it, 1e-11
     assert asymmetry == pytest.approx(max(asymmetries), rel=1e-6, abs=1e-8)
     rounding = 1e-13
     assert (asymmetry < rounding) == is_symmetric
 
 
-@pytest.mark.parametrize("diagonal", [[0.4, 0.4, 0.4], [0.1, 0.4, 1.6]])
+@pytest.mark.parametrize("diagonal", [EQUAL_ENTRIES, UNEQUAL_ENTRIES])
 def test_asymmetry_does_not_depend_on_the_units_of_z_and_d(diagonal):
-    Z = np.eye(3) + 0.3 * np.random.default_rng(7).standard_normal((3, 3))
-    asymmetry = float(potential.relative_asymmetry(Z, np.array(diagonal)))
-    scaled = float(potential.relative_asymmetry(3.0 * Z, 50.0 * np.array(diagonal)))
+    asymmetry = float(potential.relative_asymmetry(Z, diagonal))
+    scaled = float(potential.relative_asymmetry(3.0 * Z, 50.0 * diagonal))
     # for equal entries both are zero, but for rounding
     assert scaled == pytest.approx(asymmetry, rel=1e-9, abs=1e-13)
 
@@ -455,10 +458,8 @@ def unequal(data):
     return trajectory_and_table(runs.anisotropic_flow, metrics.anisotropic_flow, settings, data, seed=3)
 
 
-def flow_from_unequal_rows(data, draw, times):
-    """Return both layers of a network as wide as the inputs, whose first layer starts at a diagonal matrix."""
-    start = np.diag(np.sqrt(SQUARED_LENGTHS))
-    return flow(data["X"][draw], data["Y"][draw], start, np.zeros((INPUTS, OUTPUTS)), times)
+# W1 and W2 of a network as wide as the inputs, and so Z1 and Z2
+UNEQUAL_START = np.diag(np.sqrt(SQUARED_LENGTHS)), np.zeros((INPUTS, OUTPUTS))
 
 
 @pytest.mark.parametrize("draw", [0, 1])
@@ -473,7 +474,7 @@ def test_rows_of_unequal_lengths_start_orthogonal_beside_a_second_layer_of_zero(
 @pytest.mark.parametrize("draw", [0, 1])
 def test_the_flow_from_rows_of_unequal_lengths_is_scipys(data, unequal, draw):
     trajectory, _ = unequal
-    Z1, Z2 = flow_from_unequal_rows(data, draw, trajectory.time)
+    Z1, Z2 = flow(data["X"][draw], data["Y"][draw], *UNEQUAL_START, trajectory.time)
     beta = trajectory.series["W1"][draw, -1] @ trajectory.series["W2"][draw, -1]
     np.testing.assert_allclose(beta, Z1[-1] @ Z2[-1], rtol=0, atol=1e-8)
 
@@ -481,8 +482,8 @@ def test_the_flow_from_rows_of_unequal_lengths_is_scipys(data, unequal, draw):
 @pytest.mark.parametrize("draw", [0, 1])
 def test_commutators_are_those_of_scipys_flow(data, unequal, draw):
     trajectory, table = unequal
-    hidden, output = flow_from_unequal_rows(data, draw, trajectory.time)
-    Z1, Z2 = hidden[-1], output[-1]
+    hidden, output = flow(data["X"][draw], data["Y"][draw], *UNEQUAL_START, trajectory.time)
+    Z1, Z2 = hidden[-1], output[-1]  # at the last recorded time
     beta, alpha = Z1 @ Z2, np.linalg.inv(Z1.T) @ Z2
     with_layers = max(commutator(beta @ beta.T, Z1 @ Z1.T), commutator(beta.T @ beta, Z2.T @ Z2))
     assert series(table, "commutator_with_layers", draw)[-1, 0] == pytest.approx(with_layers, rel=1e-5)
@@ -507,9 +508,10 @@ def test_from_rows_of_unequal_lengths_no_potential_has_the_gradient_of_lemma_c_4
 @pytest.mark.parametrize("draw", [0, 1])
 def test_from_rows_of_unequal_lengths_the_limit_is_as_far_from_beta_star_as_scipys(data, unequal, draw):
     _, table = unequal
-    star = minimum_norm_interpolator(data["X"][draw], data["Y"][draw])
-    hidden, output = flow_from_unequal_rows(data, draw, LONG)
-    distance = np.linalg.norm(hidden[-1] @ output[-1] - star) / np.linalg.norm(star)
+    X, Y = data["X"][draw], data["Y"][draw]
+    star = minimum_norm_interpolator(X, Y)
+    Z1, Z2 = at_rest(X, Y, *UNEQUAL_START, LATE)
+    distance = np.linalg.norm(Z1 @ Z2 - star) / np.linalg.norm(star)
     assert at_limit(table, "distance", draw)[0] == pytest.approx(distance, rel=1e-6)
     assert distance > 1e-3  # from rows of one length the residual leaves 1e-9
 
@@ -518,8 +520,7 @@ def test_from_rows_of_unequal_lengths_the_limit_is_as_far_from_beta_star_as_scip
 def test_the_gradient_of_lemma_c_4_has_the_inverse_on_the_left(data, unequal, draw):
     """At the limit Z1^{-T} Z2 Z2^T is Z1 - Z1^{-T} D, and not Z1 - D Z1^{-T} as printed."""
     _, table = unequal
-    hidden, output = flow_from_unequal_rows(data, draw, LONG)
-    Z1, Z2 = hidden[-1], output[-1]
+    Z1, Z2 = at_rest(data["X"][draw], data["Y"][draw], *UNEQUAL_START, LATE)
     gradient = np.linalg.solve(Z1.T, Z2 @ Z2.T)
     printed = Z1 - np.diag(SQUARED_LENGTHS) @ np.linalg.inv(Z1).T
     error_of_printed = np.linalg.norm(printed - gradient) / np.linalg.norm(gradient)
@@ -548,7 +549,7 @@ def test_balanced_layers_start_balanced(balanced):
 
 def test_the_flow_from_balanced_layers_is_scipys(balanced):
     data, trajectory, table = balanced
-    W1, W2 = trajectory.series["W1"][0], trajectory.series["W2"][0]
+    W1, W2 = trajectory.series["W1"][0], trajectory.series["W2"][0]  # times first
     scipys_W1, scipys_W2 = flow(data["X"][0], data["Y"][0], W1[0], W2[0], trajectory.time)
     np.testing.assert_allclose(W1[-1] @ W2[-1], scipys_W1[-1] @ scipys_W2[-1], rtol=0, atol=1e-8)
     rank = min(data["Y"].shape[-1], INPUTS)
@@ -557,10 +558,14 @@ def test_the_flow_from_balanced_layers_is_scipys(balanced):
 
 
 def test_the_narrower_of_balanced_layers_has_the_variance_that_is_set():
-    data = regression.gaussian(**SHAPE, seeds=200, seed=0)
+    draws, width = 200, 9
+    data = regression.gaussian(**SHAPE, seeds=draws, seed=0)
     brief = INTEGRATION | {"patience": 1e-3, "horizon": 1e-3, "points": 2}  # only the start is read
-    starts = runs.balanced_flow(data, width=9, variance=VARIANCE, integration=Limit(**brief), seed=1)
-    # the run keeps fewer than nine hidden directions, with the norm of all 9 * 2 entries
-    variances = np.sum(starts.series["W2"][:, 0] ** 2, axis=(1, 2)) / (9 * OUTPUTS)
-    # four standard errors of a mean of 200 * 9 * 2 squares of Gaussian entries, each of variance 2 VARIANCE^2
-    assert variances.mean() == pytest.approx(VARIANCE, abs=4 * VARIANCE * (2 / 3600) ** 0.5)
+    starts = runs.balanced_flow(data, width=width, variance=VARIANCE, integration=Limit(**brief), seed=1)
+    # the narrower layer is W2, with fewer outputs than inputs; the run keeps fewer hidden directions than the width,
+    # with the norm of all entries
+    entries = draws * width * OUTPUTS
+    mean_square = np.sum(starts.series["W2"][:, 0] ** 2) / entries
+    # of a mean of squares of Gaussian entries, each of variance 2 VARIANCE^2
+    standard_error = VARIANCE * (2 / entries) ** 0.5
+    assert mean_square == pytest.approx(VARIANCE, abs=4 * standard_error)

@@ -21,9 +21,11 @@ DRAWS = 12  # of the runs, at smoke scale
 # -- Figure 1a: a Gaussian first layer, and a second layer of zero -----------------------------------------------------
 # The role `printed` is the run whose entries have the printed 0.01 as variance, `deviation` as standard deviation.
 
+SMALL_START = [0.1] * 6  # singular values
+
 
 def spectrum_from_to(role, start, end, *, draw=None):
-    """Return alterations: the six singular values of W1 start and end as given, on one draw or, for None, on all."""
+    """Return alterations: the six singular values of W1 in a role start and end as given, on all draws or on one."""
     alterations = []
     for index, (first, last) in enumerate(zip(start, end, strict=True), start=1):
         alterations.append(put("sigma_w1", first, role=role, index=index, draw=draw, **AT_START))
@@ -40,13 +42,14 @@ def spectrum_from_to(role, start, end, *, draw=None):
         # the same, the rest nearly all in the third: 5 / 5.2509 = 95.2 %, and 5 / 5.2701 = 94.9 %
         ([2.0, 1.0, 0.47, 0.1, 0.1, 0.1], "first", "reproduced"),
         ([2.0, 1.0, 0.49, 0.1, 0.1, 0.1], "first", "not reproduced"),
-        # of the displacement from the second value on, 0.9^2 + 0.2^2, the third has 4.7 %; and of 0.9^2 + 0.21^2, 5.2 %
+        # of the squared displacement of the second and third, 0.9^2 + 0.2^2, the third has 4.7 %; and of 0.9^2 + 0.21^2
+        # it has 5.2 %
         ([2.0, 1.0, 0.30, 0.1, 0.1, 0.1], "k-th", "reproduced"),
         ([2.0, 1.0, 0.31, 0.1, 0.1, 0.1], "k-th", "not reproduced"),
     ],
 )
 def test_figure_1a_asks_that_two_values_grow_and_hold_95_percent_of_the_squares(ends, since, verdict):
-    alterations = spectrum_from_to("printed", [0.1] * 6, ends)
+    alterations = spectrum_from_to("printed", SMALL_START, ends)
     assert verdict_on("gaussian_init_low_rank", *alterations, since=since) == verdict
 
 
@@ -55,26 +58,28 @@ TWO_LEAD, FOUR_FOLLOW = [2.0, 1.0, 0.1, 0.1, 0.1, 0.1], [2.0, 1.0, 0.5, 0.5, 0.5
 
 @pytest.mark.parametrize(("reading", "verdict"), [("variance", "not reproduced"), ("standard deviation", "reproduced")])
 def test_the_reading_of_the_printed_number_decides_which_run_is_judged(reading, verdict):
-    alterations = spectrum_from_to("printed", [0.1] * 6, FOUR_FOLLOW)
-    alterations += spectrum_from_to("deviation", [0.1] * 6, TWO_LEAD)
+    alterations = spectrum_from_to("printed", SMALL_START, FOUR_FOLLOW)
+    alterations += spectrum_from_to("deviation", SMALL_START, TWO_LEAD)
     assert verdict_on("gaussian_init_low_rank", *alterations, reading=reading) == verdict
 
 
 def test_the_run_read_as_a_deviation_has_facts_of_its_own():
     """The least share of the leading values, and the share of draws on which only these grow."""
-    facts = evaluation_on("gaussian_init_low_rank", *spectrum_from_to("deviation", [0.1] * 6, TWO_LEAD)).facts
-    assert facts["deviation"] == pytest.approx(5 / 5.04)  # squares of the first two, over all
+    facts = evaluation_on("gaussian_init_low_rank", *spectrum_from_to("deviation", SMALL_START, TWO_LEAD)).facts
+    assert facts["deviation"] == pytest.approx(5 / 5.04)  # squares of the first two values, over all
     assert facts["grow"] == 1.0
 
 
 def test_the_trend_under_the_other_reading_too_is_no_rival():
-    alterations = spectrum_from_to("printed", [0.1] * 6, TWO_LEAD) + spectrum_from_to("deviation", [0.1] * 6, TWO_LEAD)
+    """Two values grow in both runs."""
+    alterations = spectrum_from_to("printed", SMALL_START, TWO_LEAD)
+    alterations += spectrum_from_to("deviation", SMALL_START, TWO_LEAD)
     assert verdict_on("gaussian_init_low_rank", *alterations) == "reproduced"
 
 
 def test_where_one_value_alone_grows_the_claim_on_figure_1a_is_undecided():
     """One value has 95 % of the squares, at the end and in the displacement: k - 1 values would pass as well."""
-    one_grows = spectrum_from_to("printed", [0.1] * 6, [4.0, 0.2, 0.1, 0.1, 0.1, 0.1])
+    one_grows = spectrum_from_to("printed", SMALL_START, [4.0, 0.2, 0.1, 0.1, 0.1, 0.1])
     evaluation = evaluation_on("gaussian_init_low_rank", *one_grows, since="first")
     assert evaluation.verdict == "undecided"
     assert "only $k - 1$ values grow" in evaluation.reason
@@ -120,12 +125,13 @@ def table_of(growth):
     flow = rows({"sigma_w1": start}, axes).assign(phase="flow")
     limit = rows({"sigma_w1": end, "sigma_beta": end[..., :2]}, axes).assign(phase="limit")
     table = pd.concat([flow, limit], ignore_index=True)
+    # the claim names both variances; "draw" lists the columns that distinguish draws
     table.attrs = {"settings": {"variance": 0.01, "output_variance": 0.01}, "draw": ("seed",)}
     return table
 
 
 def evaluate_growths(first, *, second=TWO_GROW, deviation=TWO_GROW, large=ALL_GROW, larger_teacher=None, since="k-th"):
-    """Judge runs with these growths.
+    """Judge runs with these growths, each of all draws, shape (5,), or of each, (draws, 5).
 
     `first` and `second` are from the larger and the smaller printed variance of W2, `deviation` from one of them read
     as a standard deviation, `large` from the large scale of Figure 1a. `larger_teacher` is like `first`, with a larger
@@ -137,7 +143,7 @@ def evaluate_growths(first, *, second=TWO_GROW, deviation=TWO_GROW, large=ALL_GR
         "large": table_of(large),
         "larger_teacher": table_of(first if larger_teacher is None else larger_teacher),
     }
-    return evaluate(claims.nonzero_second_layer, tables, {"share": 0.95, "since": since})
+    return evaluate(claims.nonzero_second_layer, tables, settings={"share": 0.95, "since": since})
 
 
 @pytest.mark.parametrize(
@@ -158,7 +164,7 @@ def test_figure_4_asks_that_only_two_values_grow(growth, since, verdict):
     assert evaluate_growths(growth, since=since).verdict == verdict
 
 
-def test_two_values_must_grow_from_the_variances_read_as_deviations_too():
+def test_only_two_values_may_grow_from_the_variances_read_as_deviations_too():
     a_third_grows = [2.0, 0.8, 0.20, 0.02, 0.0]
     assert evaluate_growths(TWO_GROW, deviation=a_third_grows).verdict == "not reproduced"
 
@@ -192,7 +198,7 @@ def test_where_one_value_alone_grows_the_claim_on_figure_4_is_undecided():
     assert evaluation.verdict == "undecided"
 
 
-# Wilson intervals of 10, 9, 3 and 2 of 12: from 0.55, from 0.47, up to 0.53, up to 0.45
+# Wilson intervals of 10, 9, 3 and 2 draws of 12 that show it: from 0.55, from 0.47, up to 0.53, up to 0.45
 @pytest.mark.parametrize(
     ("draws_without_trend", "verdict"),
     [(2, "reproduced"), (3, "undecided"), (9, "undecided"), (10, "not reproduced")],

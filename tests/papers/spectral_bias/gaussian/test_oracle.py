@@ -5,7 +5,7 @@ import pytest
 
 from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias.gaussian import metrics, runs
-from tests.papers.spectral_bias.plain import by_time, flow, spectrum, trajectory_and_table
+from tests.papers.spectral_bias.plain import at_rest, by_time, flow, spectrum, trajectory_and_table
 from tests.support import trajectory_of
 
 INPUTS, OUTPUTS, WIDTH, VARIANCE = 4, 2, 7, 0.3
@@ -14,7 +14,7 @@ SHAPE = {"samples": 2, "inputs": INPUTS, "outputs": OUTPUTS}
 INTEGRATION = {"horizon": 1.0, "points": 3, "residual": 1e-9, "patience": 1e3, "rtol": 1e-11, "atol": 1e-14}
 SETTINGS = {"width": WIDTH, "variance": VARIANCE, "integration": INTEGRATION}
 OUTPUT_VARIANCES = [0.0, 0.05]
-LATE = 300.0  # by then scipy's flow has come to rest
+LATE = 300.0  # `at_rest` asserts that scipy's flow has come to rest by then
 RTOL = 1e-7  # errors of both integrators are some hundreds of 1e-11, and a spectrum is the root of eigenvalues
 
 
@@ -29,22 +29,28 @@ def flow_from_gaussian_layers(request):
 def test_the_flow_from_gaussian_layers_is_scipys(flow_from_gaussian_layers):
     data, trajectory, table = flow_from_gaussian_layers
     W1_at_0, W2_at_0 = trajectory.series["W1"][0, 0], trajectory.series["W2"][0, 0]
-    W1, W2 = flow(data["X"][0], data["Y"][0], W1_at_0, W2_at_0, np.append(trajectory.time, LATE))
-    hidden, product = spectrum(W1), spectrum(W1 @ W2, OUTPUTS)
-    np.testing.assert_allclose(by_time(table, "sigma_w1", phase="flow"), hidden[:-1], rtol=RTOL)
-    np.testing.assert_allclose(by_time(table, "sigma_w1", phase="limit")[0], hidden[-1], rtol=RTOL)
+    W1, W2 = flow(data["X"][0], data["Y"][0], W1_at_0, W2_at_0, trajectory.time)
+    np.testing.assert_allclose(by_time(table, "sigma_w1", phase="flow"), spectrum(W1), rtol=RTOL)
     # W1 W2 starts at zero where W2 does
-    np.testing.assert_allclose(by_time(table, "sigma_beta", phase="flow"), product[:-1], rtol=0, atol=RTOL)
-    np.testing.assert_allclose(by_time(table, "sigma_beta", phase="limit")[0], product[-1], rtol=RTOL)
+    sigma_beta = by_time(table, "sigma_beta", phase="flow")
+    np.testing.assert_allclose(sigma_beta, spectrum(W1 @ W2, OUTPUTS), rtol=0, atol=RTOL)
+
+
+def test_the_limit_from_gaussian_layers_is_scipys(flow_from_gaussian_layers):
+    data, trajectory, table = flow_from_gaussian_layers
+    W1_at_0, W2_at_0 = trajectory.series["W1"][0, 0], trajectory.series["W2"][0, 0]
+    W1, W2 = at_rest(data["X"][0], data["Y"][0], W1_at_0, W2_at_0, LATE)
+    np.testing.assert_allclose(by_time(table, "sigma_w1", phase="limit")[0], spectrum(W1), rtol=RTOL)
+    np.testing.assert_allclose(by_time(table, "sigma_beta", phase="limit")[0], spectrum(W1 @ W2, OUTPUTS), rtol=RTOL)
 
 
 def test_the_predicted_limit_is_that_from_orthogonal_rows_of_the_mean_length(flow_from_gaussian_layers):
     """Of the root mean square length of the Gaussian rows."""
     data, _, table = flow_from_gaussian_layers
     rows = np.sqrt(WIDTH * VARIANCE) * np.eye(INPUTS, WIDTH)
-    W1, _ = flow(data["X"][0], data["Y"][0], rows, np.zeros((WIDTH, OUTPUTS)), np.array([0.0, LATE]))
-    predicted = by_time(table, "sigma_w1", "predicted", phase="limit")[0]
-    np.testing.assert_allclose(predicted, spectrum(W1[-1]), rtol=RTOL)
+    W1, _ = at_rest(data["X"][0], data["Y"][0], rows, np.zeros((WIDTH, OUTPUTS)), LATE)
+    predicted = by_time(table, "sigma_w1", column="predicted", phase="limit")[0]
+    np.testing.assert_allclose(predicted, spectrum(W1), rtol=RTOL)
 
 
 @pytest.mark.parametrize("output_variance", OUTPUT_VARIANCES)

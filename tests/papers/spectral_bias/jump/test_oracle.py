@@ -25,13 +25,13 @@ def table():
     return metrics.jump_flow(trajectory)
 
 
-def values_and_times(table, gamma, column="value"):
+def values_and_times(table, gamma, *, column="value"):
     """Return the three singular values, shape (times, 3), largest first, and the times in units of ln(1/gamma)."""
-    return by_time(table, "sigma_beta", column, gamma=gamma), np.sort(table["time"].unique())
+    return by_time(table, "sigma_beta", column=column, gamma=gamma), np.sort(table["time"].unique())
 
 
 def test_a_network_in_any_basis_learns_the_same_values(table):
-    """Gradient flow of all weights, inputs and outputs rotated, hidden layer wider than needed."""
+    """Gradient flow of all weights, inputs and outputs rotated, with five hidden units where three are enough."""
     gamma = 1e-2
     values, times = values_and_times(table, gamma)
     left, right = ortho_group.rvs(3, random_state=1), ortho_group.rvs(3, random_state=2)
@@ -46,7 +46,7 @@ def test_a_network_in_any_basis_learns_the_same_values(table):
 @pytest.mark.parametrize("column", ["value", "predicted"])
 def test_each_value_obeys_an_equation_of_its_own(table, gamma, column):
     """With w1^2 - w2^2 = 2 gamma kept, sigma = w1 w2 = gamma sinh x moves by x' = 2 (s - gamma sinh x)."""
-    values, times = values_and_times(table, gamma, column)
+    values, times = values_and_times(table, gamma, column=column)
     flow_times = times * np.log(1 / gamma)
     options = {"method": "DOP853", "t_eval": flow_times, "rtol": 1e-10, "atol": 1e-12, "max_step": 1.0}
     for number, s in enumerate(DESCENDING):
@@ -59,17 +59,20 @@ def test_each_value_obeys_an_equation_of_its_own(table, gamma, column):
 
 @pytest.mark.parametrize(("number", "s"), list(enumerate(DESCENDING)))
 def test_the_limit_is_zero_before_the_jump_and_s_after_it_and_between_them_at_it(table, number, s):
-    limit, times = values_and_times(table, 1e-32, "limit")
-    before, after = times < JUMPS[number] - 1e-6, times > JUMPS[number] + 1e-6
+    limit, times = values_and_times(table, 1e-32, column="limit")
+    rounding = 1e-6  # more than that of times, and far less than their distances
+    before, after = times < JUMPS[number] - rounding, times > JUMPS[number] + rounding
     np.testing.assert_array_equal(limit[before, number], 0)
     np.testing.assert_array_equal(limit[after, number], s)
     # one time is left, at the jump: there gamma exp(2 s t) = 1, and sigma = s / (1 + 2 s)
     assert limit[~before & ~after, number] == pytest.approx([s / (1 + 2 * s)])
 
 
-def test_the_times_of_the_jumps_are_among_the_recorded_times():
-    trajectory = runs.jump_flow(teacher_singular_values=TEACHER, gammas=[1e-2], integration=INTEGRATION)
-    assert set(trajectory.time) == set(np.linspace(0, 1.5, 13).round(12)) | set(JUMPS)
+def test_the_times_of_the_jumps_are_recorded_beside_those_that_are_asked_for():
+    times = {0.0, 0.375, 0.75, 1.125, 1.5}  # no jump is among them
+    integration = replace(INTEGRATION, points=len(times))
+    trajectory = runs.jump_flow(teacher_singular_values=TEACHER, gammas=[1e-2], integration=integration)
+    assert set(trajectory.time) == times | set(JUMPS)
 
 
 def test_the_first_layer_starts_at_its_scale_and_no_scale_is_undecided():
@@ -82,7 +85,7 @@ def test_the_first_layer_starts_at_its_scale_and_no_scale_is_undecided():
 def test_a_scale_near_the_smallest_number_is_resolved():
     """At the jumps singular values are at their limits there, s / (1 + 2 s)."""
     gamma = 1e-300
-    integration = replace(INTEGRATION, atol=1e-170)
+    integration = replace(INTEGRATION, atol=1e-170)  # below rtol times the smallest weight, 1e-162
     trajectory = runs.jump_flow(teacher_singular_values=TEACHER, gammas=[gamma], integration=integration)
     values, times = values_and_times(metrics.jump_flow(trajectory), gamma)
     at_jumps = [values[np.argmin(np.abs(times - jump)), number] for number, jump in enumerate(JUMPS)]
@@ -94,7 +97,7 @@ def test_an_atol_above_rtol_times_the_smallest_weight_is_refused():
     settings = {"teacher_singular_values": TEACHER, "gammas": [1e-2, 1e-4]}
     largest_atol = INTEGRATION.rtol * np.sqrt(2 * 1e-4)
     runs.jump_flow(**settings, integration=replace(INTEGRATION, atol=largest_atol))  # is not refused
-    with pytest.raises(ProjectError, match=r"from 0\.0001 are not resolved; lower atol to 1e-14"):
+    with pytest.raises(ProjectError, match=r"weights from 0\.0001 are not resolved; lower atol to 1e-14"):
         runs.jump_flow(**settings, integration=replace(INTEGRATION, atol=1.01 * largest_atol))
 
 

@@ -1,4 +1,8 @@
-"""The claim that label noise makes sigma_2(W1) decay exponentially: on exponentials, and on courses that are none."""
+"""The claim that label noise makes sigma_2(W1) decay exponentially: on exponentials, and on courses that are none.
+
+A course is what sigma_2 is, relative to its start, at the time t, which runs from 0 to 1 and has two halves. Slopes are
+those of its logarithm, fitted to each half.
+"""
 
 import numpy as np
 import pytest
@@ -14,17 +18,17 @@ def exponential(t):
 
 
 def to_a_tenth_and_no_further(t):
-    """The slope of the logarithm over the second half is zero."""
+    """The slope over the second half is zero."""
     return np.maximum(1 - 3 * t, 0.1)
 
 
 def like_a_power_of_time(t):
-    """The slope of the logarithm over the second half is less than a quarter of that over the first."""
+    """The slope over the second half is less than a third of that over the first."""
     return 1 / (1 + 30 * t)
 
 
 def ending_at(left):
-    """Return an exponential that has this share of its start left at the end."""
+    """Return the exponential that has this share of its start left at the end."""
 
     def course(t):
         return left**t
@@ -34,7 +38,7 @@ def ending_at(left):
 
 
 def slowed_to(share):
-    """Return a course whose logarithm has this share of its first slope left in the second half."""
+    """Return a course that has this share of its slope over the first half left in the second."""
 
     def course(t):
         return np.exp(-8 * np.minimum(t, 0.5) - 8 * share * np.maximum(t - 0.5, 0))
@@ -43,11 +47,12 @@ def slowed_to(share):
     return course
 
 
-def let_sigma_2_follow(tables, course, draws=DRAWS):
-    """Let sigma_2 of the first draws with noise follow a course, a function of time over the whole time."""
+def let_sigma_2_follow(tables, course, *, draws=DRAWS):
+    """Let sigma_2 with noise follow a course on so many draws, the first ones."""
     noisy = tables["noisy"]
-    rows = (noisy["quantity"] == "sigma_w1") & (noisy["index"] == 2) & (noisy["seed"] < draws)
-    noisy.loc[rows, "value"] = course(noisy["time"][rows] / noisy["time"].max())
+    sigma_2 = (noisy["quantity"] == "sigma_w1") & (noisy["index"] == 2)
+    moved = sigma_2 & (noisy["seed"] < draws)
+    noisy.loc[moved, "value"] = course(noisy["time"][moved] / noisy["time"].max())
 
 
 @pytest.mark.parametrize(
@@ -81,7 +86,7 @@ def test_sigma_2_must_halve_and_keep_half_of_its_slope(course, expected):
     assert verdict(PAPER, CLAIM, tables) == expected
 
 
-# Wilson intervals of 10, 9, 3 and 2 of 12: from 0.55, from 0.47, up to 0.53, up to 0.45
+# Wilson intervals of 10, 9, 3 and 2 draws of 12 that decay so: from 0.55, from 0.47, up to 0.53, up to 0.45
 @pytest.mark.parametrize("course", [to_a_tenth_and_no_further, like_a_power_of_time])
 @pytest.mark.parametrize(
     ("draws_off_course", "expected"),
@@ -91,5 +96,5 @@ def test_most_of_twelve_draws_must_decay_exponentially(course, draws_off_course,
     tables = claim_tables(PAPER, CLAIM)
     assert tables["noisy"]["seed"].nunique() == DRAWS
     let_sigma_2_follow(tables, exponential)
-    let_sigma_2_follow(tables, course, draws_off_course)
+    let_sigma_2_follow(tables, course, draws=draws_off_course)
     assert verdict(PAPER, CLAIM, tables) == expected

@@ -46,7 +46,9 @@ def test_deviations_of_one_sample_are_those_of_geometric_brownian_motion(time):
 
 def test_deviations_are_those_of_many_short_paths():
     """Euler's steps of the columns themselves, up to time 0.3."""
-    rng, step, steps, paths, start = np.random.default_rng(5), 0.004, 75, 40_000, np.array([0.5, 2.0])
+    rng = np.random.default_rng(5)
+    step, steps, paths = 0.004, 75, 40_000
+    start = np.array([0.5, 2.0])  # squared norms of the rows of W
     columns = np.tile(np.eye(3, 2) * np.sqrt(start), (paths, 1, 1))
     for _ in range(steps):
         columns = noise_step(columns, np.sqrt(step) * WEIGHTS * rng.standard_normal((paths, 2)))
@@ -58,7 +60,8 @@ def test_deviations_are_those_of_many_short_paths():
 
 def test_the_recursions_second_moment_is_the_mean_over_all_signs_of_two_point_noise():
     """Noise of the two values 1 and -1 has the second moments of Gaussian noise, and few enough outcomes to try all."""
-    step, steps, start = 0.2, 3, np.array([0.5, 2.0])
+    step, steps = 0.2, 3
+    start = np.array([0.5, 2.0])  # squared norms of the rows of W
     outcomes = np.array(list(itertools.product([-1, 1], repeat=2 * steps)))  # two signs in each step
     columns = np.tile(np.eye(3, 2) * np.sqrt(start), (len(outcomes), 1, 1))
     for signs in np.split(outcomes, steps, axis=1):
@@ -72,8 +75,8 @@ def test_a_noisy_step_is_torchs_gradient_at_noisy_labels():
     rng = np.random.default_rng(0)
     W1, W2 = rng.standard_normal((1, 3, 4)), rng.standard_normal((1, 4, 1))
     settings = {"step": 0.03, "steps": 2, "every": 1, "noise": 0.7}
-    hidden, output = models.descend(W1, W2, data["X"], data["Y"], **settings, rngs=generators(5, "noise", 1))
-    noise = generators(5, "noise", 1)[0].standard_normal((models.NOISE_STEPS, 2, 1))  # is drawn at once
+    hidden, output = models.descend(W1, W2, data["X"], data["Y"], **settings, rngs=generators(5, "noise", members=1))
+    noise = generators(5, "noise", members=1)[0].standard_normal((settings["steps"], 2, 1))  # of two samples
     X, W, a = torch.tensor(data["X"][0]), torch.tensor(W1[0]), torch.tensor(W2[0])
     for count in range(settings["steps"]):
         labels = torch.tensor(data["Y"][0] + settings["noise"] * noise[count])
@@ -87,22 +90,23 @@ def test_a_noisy_step_is_torchs_gradient_at_noisy_labels():
 
 def test_noise_is_fresh_in_every_step_and_from_each_members_own_generator():
     """With X = I, W(0) = I and labels of zero, steps so small that W stays move a by the noise of that step."""
-    step, steps = 1e-9, 600  # more than are drawn at once
+    step, steps = 1e-9, 600
+    assert steps > 2 * models.NOISE_STEPS  # the noise of so many steps is drawn at once
     identities, zeros = np.stack([np.eye(3)] * 2), np.zeros((2, 3, 1))
     settings = {"step": step, "steps": steps, "every": 1, "noise": 1.0}
-    _, a = models.descend(identities, zeros, X=identities, Y=zeros, rngs=generators(1, "noise", 2), **settings)
-    noise = [rng.standard_normal((steps, 3, 1)) for rng in generators(1, "noise", 2)]
+    _, a = models.descend(identities, zeros, X=identities, Y=zeros, rngs=generators(1, "noise", members=2), **settings)
+    noise = [rng.standard_normal((steps, 3, 1)) for rng in generators(1, "noise", members=2)]
     # a moves by less than 1e-7 in all, and the residual with it
     np.testing.assert_allclose(np.diff(a, axis=1) / step, noise, rtol=0, atol=1e-6)
 
 
 SQUARE = regression.conditioned(samples=3, inputs=3, outputs=1, condition=2.0, seeds=2, seed=3)
-GAMMA, STEP, STEPS = 0.3, 0.02, 40
+GAMMA, STEP, STEPS, EVERY = 0.3, 0.02, 40, 10
 
 
 def descent(noise):
     """Return trajectory and table of descent from sqrt(2 gamma) P on two data sets, as many samples as inputs."""
-    settings = {"width": 8, "gamma": GAMMA, "step": STEP, "steps": STEPS, "every": 10, "noise": noise}
+    settings = {"width": 8, "gamma": GAMMA, "step": STEP, "steps": STEPS, "every": EVERY, "noise": noise}
     return trajectory_and_table(runs.label_noise_descent, metrics.label_noise_descent, settings, SQUARE, seed=1)
 
 
@@ -121,16 +125,20 @@ def test_loss_spectrum_and_norm_in_the_table_are_those_of_the_layers(noise, draw
 
 @pytest.mark.parametrize("noise", [0.0, 0.5])
 @pytest.mark.parametrize("draw", [0, 1])
-def test_descent_starts_from_orthogonal_rows_and_is_recorded_every_ten_steps(noise, draw):
+def test_descent_starts_from_orthogonal_rows(noise, draw):
     trajectory, _ = descent(noise)
-    np.testing.assert_allclose(trajectory.time, STEP * np.array([0, 10, 20, 30, 40]))
     rows = trajectory.series["W1"][draw, 0]
     # a few roundings of numbers below one
     np.testing.assert_allclose(rows @ rows.T, 2 * GAMMA * np.eye(3), rtol=0, atol=1e-14)
 
 
+def test_descent_is_recorded_every_ten_steps():
+    trajectory, _ = descent(noise=0.5)
+    np.testing.assert_allclose(trajectory.time, STEP * np.arange(0, STEPS + 1, EVERY))
+
+
 @pytest.mark.parametrize("draw", [0, 1])
-def test_without_noise_it_is_plain_descent(draw):
+def test_descent_without_noise_is_plain_descent(draw):
     """The predictor does not depend on the rotation of the rows that a draw starts from."""
     trajectory, _ = descent(noise=0.0)
     X, Y = SQUARE["X"][draw], SQUARE["Y"][draw]
@@ -156,49 +164,60 @@ def test_the_part_outside_the_data_is_the_largest_change_over_paths(draw):
         assert outside[time] == pytest.approx(max(changes)), f"time {time}"
 
 
-PATHS = 40
+SAMPLES, INPUTS, PATHS = 2, 3, 40
 ENSEMBLE = {"gamma": 0.5, "step": 1e-3, "steps": 8, "every": 4, "noise": 300.0, "paths": PATHS}
-STEP_OF_PROCESS = (1e-3 * 300.0) ** 2  # the square of the descent's step times its noise
+STEP_OF_PROCESS = (ENSEMBLE["step"] * ENSEMBLE["noise"]) ** 2
 RECORDED_STEPS = np.array([0, 4, 8])
 TIMES = STEP_OF_PROCESS * RECORDED_STEPS
-START = np.ones(2)  # squared norms 2 gamma of the rows of V^T W
+START = np.full(SAMPLES, 2 * ENSEMBLE["gamma"])  # squared norms of the rows of V^T W
+SEED, DATA_SETS, DATA_SET = 2, 2, 1  # of two data sets, numbered from 0, the second is looked at
 
 
 @pytest.fixture(scope="module")
 def ensemble():
-    """Return X and Y of one data set, with fewer samples than inputs, and the table of 40 paths on it."""
-    data = regression.conditioned(samples=2, inputs=3, outputs=1, condition=3.0, seeds=2, seed=3)
-    _, table = trajectory_and_table(runs.label_noise_ensemble, metrics.label_noise_ensemble, ENSEMBLE, data, seed=2)
-    return data["X"][1], data["Y"][1], table[table["seed"] == 1]
+    """Return X and Y of one data set, with fewer samples than inputs, and the table of all paths on it."""
+    data = regression.conditioned(samples=SAMPLES, inputs=INPUTS, outputs=1, condition=3.0, seeds=DATA_SETS, seed=3)
+    _, table = trajectory_and_table(runs.label_noise_ensemble, metrics.label_noise_ensemble, ENSEMBLE, data, seed=SEED)
+    return data["X"][DATA_SET], data["Y"][DATA_SET], table[table["seed"] == DATA_SET]
 
 
 def test_an_ensemble_on_more_samples_than_inputs_is_refused():
     data = regression.gaussian(samples=4, inputs=3, outputs=1, seeds=1, seed=3)
-    with pytest.raises(ProjectError, match="not 4 and 3; set `samples` to 3 or below"):
-        runs.label_noise_ensemble(data, **ENSEMBLE, seed=2)
+    message = "needs data with at most as many samples as inputs, not 4 and 3; set `samples` to 3 or below"
+    with pytest.raises(ProjectError, match=message):
+        runs.label_noise_ensemble(data, **ENSEMBLE, seed=SEED)
 
 
 def descent_of_one_path(X, Y, noise):
-    """Yield W and a at the recorded steps, by the recursion as appendix D writes it."""
+    """Return W and a, in pairs, at the recorded steps, by the recursion as appendix D writes it.
+
+    `noise` is that of each step, shape (steps, samples, 1).
+    """
     step, strength = ENSEMBLE["step"], ENSEMBLE["noise"]
-    W, a = np.eye(3), np.zeros((3, 1))  # sqrt(2 gamma) is one
-    for count in range(ENSEMBLE["steps"] + 1):
-        if count in RECORDED_STEPS:
-            yield W, a
-        error = Y + strength * noise[count] - X @ W @ a
+    W, a = np.sqrt(2 * ENSEMBLE["gamma"]) * np.eye(INPUTS), np.zeros((INPUTS, 1))
+    states = [(W, a)]
+    for noise_of_step in noise:
+        error = Y + strength * noise_of_step - X @ W @ a
         W, a = W + step * X.T @ error @ a.T, a + step * W.T @ X.T @ error
+        states.append((W, a))
+    return [states[count] for count in RECORDED_STEPS]
 
 
 def test_means_over_paths_are_those_of_the_recursion_path_by_path(ensemble):
     X, Y, table = ensemble
-    V = np.linalg.eigh(X.T @ X)[1][:, ::-1][:, :2]  # right singular vectors of X, the first one first
-    noise = generators(2, "label_noise.ensemble", 2)[1].standard_normal((9, PATHS, 2, 1))
-    output_squares, row_squares, outside = np.zeros((3, PATHS)), np.zeros((3, PATHS, 2)), np.zeros((3, PATHS))
+    V = np.linalg.eigh(X.T @ X)[1][:, ::-1][:, :SAMPLES]  # right singular vectors of X, the first one first
+    rng = generators(SEED, "label_noise.ensemble", DATA_SETS)[DATA_SET]
+    noise = rng.standard_normal((ENSEMBLE["steps"], PATHS, SAMPLES, 1))
+    records = len(RECORDED_STEPS)
+    output_squares, outside = np.zeros((records, PATHS)), np.zeros((records, PATHS))
+    row_squares = np.zeros((records, PATHS, SAMPLES))
     for path in range(PATHS):
-        for record, (W, a) in enumerate(descent_of_one_path(X, Y, noise[:, path])):
+        states = descent_of_one_path(X, Y, noise[:, path])
+        W_at_0, _ = states[0]
+        for record, (W, a) in enumerate(states):
             output_squares[record, path] = np.sum(a**2)
             row_squares[record, path] = np.sum((V.T @ W) ** 2, axis=1)
-            change_outside = (np.eye(3) - V @ V.T) @ (W - np.eye(3))
+            change_outside = (np.eye(INPUTS) - V @ V.T) @ (W - W_at_0)
             outside[record, path] = np.linalg.norm(change_outside) / np.linalg.norm(W)
     np.testing.assert_allclose(sorted(table["time"].unique()), TIMES)
     np.testing.assert_allclose(by_time(table, "output_second_moment")[:, 0], output_squares.mean(axis=1), rtol=1e-9)
@@ -211,7 +230,8 @@ def test_standard_errors_are_exact_deviations_over_the_root_of_the_number_of_pat
     X, _, table = ensemble
     weights = np.linalg.svd(X, compute_uv=False)
     errors = theory.deviations(weights, START, TIMES) / PATHS**0.5  # of the rows of V^T W, and last of a
-    of_output, of_rows = by_time(table, "output_second_moment", "error")[:, 0], by_time(table, "row_growth", "error")
+    of_output = by_time(table, "output_second_moment", column="error")[:, 0]
+    of_rows = by_time(table, "row_growth", column="error")
     np.testing.assert_allclose(of_output, errors[:, -1], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(of_rows, errors[:, :-1], rtol=1e-9, atol=1e-9)
 
@@ -227,8 +247,8 @@ def assert_moments_of_the_process(weights, output, growth):
 def test_predicted_moments_are_those_of_the_process(ensemble):
     X, _, table = ensemble
     weights = np.sqrt(np.linalg.eigvalsh(X @ X.T))[::-1]
-    output = by_time(table, "output_second_moment", "predicted")[:, 0]
-    assert_moments_of_the_process(weights, output, growth=by_time(table, "row_growth", "predicted"))
+    output = by_time(table, "output_second_moment", column="predicted")[:, 0]
+    assert_moments_of_the_process(weights, output, growth=by_time(table, "row_growth", column="predicted"))
 
 
 def test_moments_of_equal_weights_are_those_of_the_process_with_their_quadratic_mean(ensemble):
@@ -236,7 +256,7 @@ def test_moments_of_equal_weights_are_those_of_the_process_with_their_quadratic_
     quadratic_mean = np.sqrt(np.linalg.eigvalsh(X @ X.T).mean())
     output = by_time(table, "output_second_moment_of_equal_weights")[:, 0]
     growth = by_time(table, "row_growth_of_equal_weights")
-    assert_moments_of_the_process(np.full(2, quadratic_mean), output, growth)
+    assert_moments_of_the_process(np.full(SAMPLES, quadratic_mean), output, growth)
 
 
 def test_the_recursions_second_moment_is_measured_at_the_recorded_steps(ensemble):

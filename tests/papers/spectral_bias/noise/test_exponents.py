@@ -12,7 +12,7 @@ EPS = np.finfo(float).eps
 def measured_rates(inputs, step, paths=60, blocks=500, every=20):
     """Return growth rates of all directions, with the step and with twice the step, shape (paths, 2, inputs + 1).
 
-    A block is a number `every` of steps; the first 20 are not counted.
+    A block is a number `every` of steps; the first 20 blocks are not counted.
     """
     sums = []
     for path in range(paths):
@@ -29,13 +29,16 @@ def test_derived_rates_in_one_dimension_are_those_of_geometric_brownian_motion()
 def test_a_path_in_one_dimension_is_geometric_brownian_motion():
     step, every, blocks = 0.1, 2, 50
     rng = np.random.default_rng(3)
-    noise = np.random.default_rng(3).standard_normal((blocks * every + every, 1))
-    sums = exponents.lyapunov_sums(np.ones(1), step, rng, burn_blocks=1, blocks=blocks, every=every)
-    # of W + a, then of W - a, for which the scheme is exact; the first block is not counted
-    walk, time = np.sqrt(step) * noise[every:].sum(), step * blocks * every
+    with_step, with_twice_the_step = exponents.lyapunov_sums(
+        np.ones(1), step, rng, burn_blocks=1, blocks=blocks, every=every
+    )
+    noise = np.random.default_rng(3).standard_normal((every + blocks * every, 1))
+    B = np.sqrt(step) * noise[every:].sum()  # the first block is not counted
+    time = step * blocks * every
     rounding = blocks * every * 10 * EPS  # some ten operations a step
-    np.testing.assert_allclose(sums[0], [walk - time / 2, -walk - time / 2], rtol=rounding)
-    np.testing.assert_allclose(sums[1], sums[0], rtol=rounding)
+    # of W + a, then of W - a, for which the scheme is exact
+    np.testing.assert_allclose(with_step, [B - time / 2, -B - time / 2], rtol=rounding)
+    np.testing.assert_allclose(with_twice_the_step, with_step, rtol=rounding)
 
 
 STEP = 0.04  # step size times d, the number of inputs, as the fastest direction shrinks at about the rate d
@@ -57,7 +60,8 @@ def test_rates_of_long_paths_add_up_to_the_trace_of_the_drift(long_paths):
 
 def test_long_paths_grow_at_the_derived_rates(long_paths):
     inputs, rates = long_paths
-    extrapolated = 2 * rates[:, 0] - rates[:, 1]  # without the scheme's error of first order in the step
+    with_step, with_twice_the_step = rates[:, 0], rates[:, 1]
+    extrapolated = 2 * with_step - with_twice_the_step  # without the scheme's error of first order in the step
     standard_error = extrapolated.std(axis=0) / np.sqrt(len(rates))
     # the error of second order: the fastest rate, which is about d, times the square of what it shrinks in a step, STEP
     second_order = inputs * STEP**2

@@ -49,10 +49,10 @@ def test_steps_fall_as_one_over_the_root_of_their_number_but_for_a_shorter_last(
 
 def test_paths_do_not_depend_on_how_many_batches_follow():
     sizes, recorded_steps = np.full(3, 0.1), np.array([0, 3])
-    few = models.simulate(2, models.BATCH, sizes, recorded_steps, seed=4)
-    more = models.simulate(2, models.BATCH + 10, sizes, recorded_steps, seed=4)
-    for name, first, second in zip(("W", "a", "average"), few, more, strict=True):
-        np.testing.assert_array_equal(first, second[: models.BATCH], err_msg=name)
+    one_batch = models.simulate(2, paths=models.BATCH, sizes=sizes, recorded_steps=recorded_steps, seed=4)
+    two_batches = models.simulate(2, paths=models.BATCH + 10, sizes=sizes, recorded_steps=recorded_steps, seed=4)
+    for name, alone, followed in zip(("W", "a", "average"), one_batch, two_batches, strict=True):
+        np.testing.assert_array_equal(alone, followed[: models.BATCH], err_msg=name)
 
 
 @pytest.fixture(scope="module")

@@ -22,17 +22,20 @@ from tests.papers.spectral_bias.plain import noise_step, second_moments, swaps, 
 @pytest.mark.parametrize("inputs", [2, 3, 5])
 @pytest.mark.parametrize("time", [0.4, 1.5])
 def test_second_moments_are_exponentials_of_their_linear_equation(inputs, time):
-    # of one column, which starts at w = e_1, with the entry zero of a
-    of_each_entry, of_a = second_moments(np.ones(inputs), np.eye(inputs)[0], time)
+    """E|w|^2 and E a^2 of one column of W above a^T, which starts at w = e_1 and a = 0."""
+    of_entries_of_w, of_a = second_moments(np.ones(inputs), np.eye(inputs)[0], time)
     hidden, output = theory.second_moments(inputs, np.array([time]))
-    assert hidden[0] == pytest.approx(of_each_entry.sum())
+    assert hidden[0] == pytest.approx(of_entries_of_w.sum())
     assert output[0] == pytest.approx(of_a)
 
 
 @pytest.mark.parametrize("inputs", [2, 3])
 @pytest.mark.parametrize("time", [0.4, 1.5])
 def test_the_commutators_second_moment_is_an_exponential_of_its_linear_equation(inputs, time):
-    """Two columns x, y of W above a^T: an entry of the commutators is x_i y_last - y_i x_last."""
+    """Two columns x, y of W above a^T: an entry of the commutators is x_i y_last - y_i x_last.
+
+    Predicted is the mean of its square over the rows i.
+    """
     size = inputs + 1
     # the pair z = x (x) y: dz = sum_j (A_j (x) 1 + 1 (x) A_j) z dB_j + sum_j A_j (x) A_j z dt
     noise = [np.kron(np.eye(size), swap) + np.kron(swap, np.eye(size)) for swap in swaps(np.ones(inputs))]
@@ -40,8 +43,8 @@ def test_the_commutators_second_moment_is_an_exponential_of_its_linear_equation(
     # so that the mean of z (x) z obeys a linear equation
     identity = np.eye(size**2)
     generator = np.kron(drift, identity) + np.kron(identity, drift) + sum(np.kron(matrix, matrix) for matrix in noise)
-    start = np.zeros(size**2)
-    start[0 * size + 1] = 1.0  # x = e_1, y = e_2, both with the entry zero of a
+    # x = e_1, y = e_2, both with the entry zero of a
+    start = np.kron(np.eye(size)[0], np.eye(size)[1])
     moment = (expm(generator * time) @ np.kron(start, start)).reshape(size, size, size, size)  # E x_i y_j x_k y_l
     squares = [moment[i, -1, i, -1] - 2 * moment[i, -1, -1, i] + moment[-1, i, -1, i] for i in range(inputs)]
     mean_over_rows = np.mean(squares)
@@ -65,16 +68,20 @@ def test_exponents_descend_and_add_up_to_the_trace_of_the_drift(inputs):
     assert (np.diff(exponents) < 0).all()
 
 
+MANY = 640  # dimensions
+
+
 def test_in_many_dimensions_a_quarter_of_the_exponents_are_positive():
-    # 640 / 4 = 160, and one more: the next term of the limit is of order 1/d
-    assert (theory.lyapunov_exponents(640)[:-1] > 0).sum() == 161
+    # and one more: the next term of the limit is of order 1/d
+    assert (theory.lyapunov_exponents(MANY)[:-1] > 0).sum() == MANY / 4 + 1
 
 
 def test_exponents_in_many_dimensions_have_the_limit_of_their_place():
-    exponents, places = theory.lyapunov_exponents(640)[:-1], (np.arange(640) + 0.5) / 640
+    exponents = theory.lyapunov_exponents(MANY)[:-1]
+    places = (np.arange(MANY) + 0.5) / MANY  # (i - 1/2) / d of lambda_i
     inside = (places > 0.1) & (places < 0.9)  # the limit is infinite at the place 0, and steep near it
     # the next term is of order 1/d; four is its constant there, or more
-    np.testing.assert_allclose(exponents[inside], theory.spectrum_limit(places[inside]), rtol=0, atol=4 / 640)
+    np.testing.assert_allclose(exponents[inside], theory.spectrum_limit(places[inside]), rtol=0, atol=4 / MANY)
 
 
 def test_the_limit_of_the_mean_entry_of_the_commutator_is_a_quadrature():
@@ -95,7 +102,8 @@ def test_the_mean_commutator_in_the_plane_tends_to_its_limit():
 @pytest.mark.parametrize("steps", [40, 160])
 def test_the_mean_commutator_is_that_of_many_short_paths(inputs, steps):
     """Paths by Euler's method, of two columns alone; early, where no path is heavy."""
-    rng, step, paths = np.random.default_rng(4), 0.005, 40_000
+    rng = np.random.default_rng(4)
+    step, paths = 0.005, 40_000
     columns = np.repeat(np.eye(inputs + 1)[None, :, :2], paths, axis=0)
     for _ in range(steps):
         columns = noise_step(columns, np.sqrt(step) * rng.standard_normal((paths, inputs)))
@@ -128,7 +136,10 @@ def test_the_mean_commutator_grows_at_its_rate(inputs):
 
 @pytest.mark.parametrize("inputs", [2, 3, 4, 5])
 def test_the_mean_commutator_grows_between_typical_paths_and_the_root_mean_square(inputs):
-    """By Jensen's inequality: exp(E ln|c|) <= E|c| <= sqrt(E|c|^2); E|c|^2 grows at the rate sqrt(2 d - 1) - 1."""
+    """By Jensen's inequality: exp(E ln|c|) <= E|c| <= sqrt(E|c|^2), with |c| the length of the commutator.
+
+    E ln|c| grows at the rate lambda_1 + lambda_2, and E|c|^2 at sqrt(2 d - 1) - 1.
+    """
     on_typical_paths = theory.lyapunov_exponents(inputs)[:2].sum()
     of_root_mean_square = ((2 * inputs - 1) ** 0.5 - 1) / 2
     # the rate's own error is about 1e-6
@@ -143,18 +154,21 @@ def test_second_moments_of_eulers_scheme_are_those_of_its_steps():
         moment = moment + size * sum(swap @ moment @ swap for swap in swaps(np.ones(3)))
         hidden.append(np.trace(moment[:-1, :-1]))
         output.append(moment[-1, -1])
-    np.testing.assert_allclose(theory.euler_second_moments(3, sizes), [hidden, output])
+    np.testing.assert_allclose(theory.euler_second_moments(3, sizes), [hidden, output])  # after each step
 
 
 @pytest.mark.parametrize("path", [0, 1, 2])
 def test_a_simulated_path_takes_eulers_steps_with_the_noise_of_its_generator(path):
     """W += dB a^T, a += W^T dB, and the moving average += size (a - average), all from the state before the step."""
-    sizes, recorded_steps = np.array([0.1, 0.2, 0.05, 0.1, 0.15, 0.2]), [0, 1, 6]
-    simulated = models.simulate(2, 3, sizes, np.array(recorded_steps), seed=7)
-    (rng,) = generators(7, "noise_process.paths", 1)
+    inputs, paths = 2, 3
+    sizes = np.array([0.1, 0.2, 0.05, 0.1, 0.15, 0.2])
+    recorded_steps = [0, 1, 6]
+    simulated = models.simulate(inputs, paths, sizes, np.array(recorded_steps), seed=7)
+    (rng,) = generators(7, "noise_process.paths", members=1)
     # numbers are drawn for four steps at once, and for the two that are left
-    normal = np.concatenate([models.standard_normals(rng, (steps, 2, 3)) for steps in (4, 2)])
-    W, a, average = np.eye(2), np.zeros(2), np.zeros(2)
+    draws_of_steps = models.NOISE_STEPS, len(sizes) - models.NOISE_STEPS
+    normal = np.concatenate([models.standard_normals(rng, (steps, inputs, paths)) for steps in draws_of_steps])
+    W, a, average = np.eye(inputs), np.zeros(inputs), np.zeros(inputs)
     states = [(W, a, average)]
     for size, numbers in zip(sizes, normal[..., path], strict=True):
         dB = np.sqrt(size) * numbers
@@ -165,38 +179,43 @@ def test_a_simulated_path_takes_eulers_steps_with_the_noise_of_its_generator(pat
             np.testing.assert_allclose(series[path, record], expected, err_msg=f"{name} after step {step}")
 
 
-def table_with_times():
-    """Return statistics at the times 0, 0.3 and 0.6."""
-    times = pd.DataFrame({"time": [0.0, 0.3, 0.6], "value": [1.0, 2.0, 3.0]})
-    return times.assign(quantity="x", statistic="mean", lower=0.0, upper=4.0, paths=9)
+def means_of_x():
+    """Return a table of the mean over paths of a quantity `x`, recorded at the times 0, 0.3 and 0.6."""
+    means = pd.DataFrame({"time": [0.0, 0.3, 0.6], "value": [1.0, 2.0, 3.0]})
+    # the interval and the number of paths play no part
+    return means.assign(quantity="x", statistic="mean", lower=0.0, upper=4.0, paths=9)
 
 
 def test_a_statistic_is_found_at_its_time_up_to_rounding():
-    assert rates.statistic(table_with_times(), "x", at=0.1 + 0.2).value == 2.0  # 0.1 + 0.2 is not 0.3
+    rounded = 0.1 + 0.2  # is not 0.3
+    assert rates.statistic(means_of_x(), "x", name="mean", at=rounded).value == 2.0
 
 
 def test_a_statistic_at_a_time_that_is_not_recorded_is_refused():
     with pytest.raises(ProjectError, match=r"`x`: nothing is recorded at time 0\.4; the nearest time is 0\.3"):
-        rates.statistic(table_with_times(), "x", at=0.4)
+        rates.statistic(means_of_x(), "x", name="mean", at=0.4)
 
 
 PATHS = 2000
+INPUTS = 3  # d
 
 
 @pytest.fixture(scope="module")
 def ensemble():
     """Return the table of an ensemble, and each of its quantities on every path, shape (paths, times)."""
-    settings = {"inputs": 3, "paths": PATHS, "horizon": 0.6, "points": 3, "step": 0.1, "schedule": "constant"}
+    integration = {"horizon": 0.6, "points": 3, "step": 0.1, "schedule": "constant"}
+    settings = {"inputs": INPUTS, "paths": PATHS, "integration": integration}
     measuring = {"powers": [0.5], "quantiles": [0.5, 0.9]}
     _, table = trajectory_and_table(runs.noise_process, metrics.noise_process, settings, measuring=measuring, seed=1)
-    # the same paths: six steps, of which three times are recorded
-    W, a, average = models.simulate(3, PATHS, np.full(6, 0.1), np.array([0, 3, 6]), seed=1)
+    # the same paths, at the same three times: after none, three and all of six steps
+    W, a, average = models.simulate(INPUTS, PATHS, sizes=np.full(6, 0.1), recorded_steps=np.array([0, 3, 6]), seed=1)
+    # W_i1 a_2 - W_i2 a_1 of each row i of W, shape (paths, times, rows)
     entries = W[:, :, :, 0] * a[:, :, None, 1] - W[:, :, :, 1] * a[:, :, None, 0]
     lengths = np.linalg.norm(W, axis=(2, 3))
     return table, {
-        "hidden_square": lengths**2 / 3,
-        "output_square": np.sum(a**2, axis=2) / 3,
-        "average_square": np.sum(average**2, axis=2) / 3,
+        "hidden_square": lengths**2 / INPUTS,
+        "output_square": np.sum(a**2, axis=2) / INPUTS,
+        "average_square": np.sum(average**2, axis=2) / INPUTS,
         "commutator_entry": np.abs(entries).mean(axis=2),
         "commutator_entry_squared": (entries**2).mean(axis=2),
         "commutator_length": np.sqrt((entries**2).sum(axis=2)),
@@ -271,12 +290,13 @@ def test_means_are_predicted_where_they_are_known(ensemble):
     predicted = {name: statistics(table, name, "mean")["predicted"] for name in QUANTITIES}
     times = np.sort(table["time"].unique())
     assert (predicted["determinant"] == 1.0).all()
-    # d = 3
-    np.testing.assert_allclose(predicted["hidden_square"], np.cosh(np.sqrt(3) * times))
-    np.testing.assert_allclose(predicted["output_square"], np.sinh(np.sqrt(3) * times) / np.sqrt(3), atol=1e-15)
-    # both are compared with other means above
-    np.testing.assert_array_equal(predicted["commutator_entry_squared"], theory.commutator_second_moment(3, times))
-    np.testing.assert_array_equal(predicted["commutator_length"], theory.mean_commutator(3, times))
+    root = np.sqrt(INPUTS)
+    np.testing.assert_allclose(predicted["hidden_square"], np.cosh(root * times))
+    np.testing.assert_allclose(predicted["output_square"], np.sinh(root * times) / root, atol=1e-15)
+    # both functions are compared with other means above
+    second_moments_of_entries = theory.commutator_second_moment(INPUTS, times)
+    np.testing.assert_array_equal(predicted["commutator_entry_squared"], second_moments_of_entries)
+    np.testing.assert_array_equal(predicted["commutator_length"], theory.mean_commutator(INPUTS, times))
     known = {"determinant", "hidden_square", "output_square", "commutator_entry_squared", "commutator_length"}
     for quantity in set(QUANTITIES) - known:
         assert np.isnan(predicted[quantity]).all(), quantity
@@ -284,12 +304,12 @@ def test_means_are_predicted_where_they_are_known(ensemble):
 
 @pytest.fixture(scope="module")
 def growth():
-    """Return growth of 20 paths in two dimensions, with the step and twice the step, shape (20, 2, 3)."""
+    """Return made-up growth rates of 20 paths in two dimensions, (paths, step and twice the step, directions)."""
     return np.random.default_rng(0).standard_normal((20, 2, 3))
 
 
 def extrapolated(growth):
-    """Return growth at step zero, linearly from that with the step and with twice the step."""
+    """Return growth at step zero, linearly from that with the step and with twice the step, (paths, directions)."""
     with_step, with_twice_the_step = growth[:, 0], growth[:, 1]
     return 2 * with_step - with_twice_the_step
 
@@ -302,11 +322,12 @@ def half_width_of_mean(values):
 
 def exponents_of(growth):
     """Return the table of rates, by quantity and index."""
+    # the run has the step and twice the step where others have times
     trajectory = Trajectory(np.array([1.0, 2.0]), {"growth_2": growth}, {"dimensions": np.array([2])})
     return metrics.noise_exponents(trajectory).set_index(["quantity", "index"])
 
 
-# each rate as a sum of those of the three directions, d = 2, by quantity and index
+# each rate as a sum of those of the three directions, d = 2, by quantity and index; rates of no direction have index 0
 COMBINATIONS = {
     ("direction_rate", 1): [1, 0, 0],
     ("direction_rate", 2): [0, 1, 0],
@@ -335,7 +356,7 @@ def test_the_difference_between_steps_is_the_largest_mean_over_directions(growth
     assert row["paths"] == len(growth)
 
 
-def test_rates_predicted_in_the_plane_are_those_of_the_second_direction_alone(growth):
+def test_rates_predicted_in_the_plane_follow_from_that_of_the_second_direction(growth):
     """lambda_1 = 0 for d = 2, and all three directions add up to -2."""
     predicted = exponents_of(growth)["predicted"]
     assert predicted["direction_rate", 1] == pytest.approx(0.0, abs=1e-10)
@@ -345,10 +366,13 @@ def test_rates_predicted_in_the_plane_are_those_of_the_second_direction_alone(gr
     assert (predicted["total_rate", 0], predicted["volume_rate", 0]) == (-2.0, 0.0)
 
 
+WEIGHTS = [1.0, 0.5]
+
+
 def weighted_exponents_of(growth):
-    """Return the table of rates under the weights 1 and 1/2, by quantity and index."""
+    """Return the table of rates under unequal weights, by quantity and index."""
     trajectory = Trajectory(np.array([1.0, 2.0]), {"growth": growth})
-    trajectory.settings = {"weights": [1.0, 0.5]}
+    trajectory.settings = {"weights": WEIGHTS}
     return metrics.weighted_noise_exponents(trajectory).set_index(["quantity", "index"])
 
 
@@ -359,7 +383,7 @@ def test_rates_under_unequal_weights_are_extrapolated_to_step_zero(growth):
 
 def test_the_predicted_sum_of_rates_is_minus_the_sum_of_squared_weights(growth):
     total_rate = weighted_exponents_of(growth).loc[("total_rate", 0), "predicted"]
-    assert total_rate == pytest.approx(-(1.0**2 + 0.5**2))
+    assert total_rate == pytest.approx(-sum(weight**2 for weight in WEIGHTS))
 
 
 def rates_by_plain_steps(weights, *, paths, step, blocks, burn_blocks, every):
@@ -377,9 +401,9 @@ def rates_by_plain_steps(weights, *, paths, step, blocks, burn_blocks, every):
 
 
 def test_rates_under_unequal_weights_are_those_of_eulers_method_with_small_steps():
-    weights, paths, step = [1.0, 0.5], 60, 0.005
-    plain = rates_by_plain_steps(np.array(weights), paths=paths, step=step, blocks=400, burn_blocks=40, every=40)
-    settings = {"weights": weights, "paths": paths, "horizon": 60.0, "burn": 5.0, "step": 0.04}
+    paths, step = 60, 0.005
+    plain = rates_by_plain_steps(np.array(WEIGHTS), paths=paths, step=step, blocks=400, burn_blocks=40, every=40)
+    settings = {"weights": WEIGHTS, "paths": paths, "horizon": 60.0, "burn": 5.0, "step": 0.04}
     measured = extrapolated(runs.weighted_noise_exponents(**settings, seed=2).series["growth"])
     standard_error = np.sqrt((plain.var(axis=0) + measured.var(axis=0)) / paths)
     # Euler's rates are off by the order of the step times the square of the last direction's rate, which is about -1

@@ -1,6 +1,7 @@
 """What the claims on the proofs' steps accept and refuse: each bound met just inside, and missed by little.
 
-Unless a case says otherwise one draw alone is altered; see `doctored`, which also lists the verdicts.
+The flow of W1 = Z1 P and W2 = P^T Z2 starts at Z1 = sqrt(2 gamma) I and Z2 = 0; beta = W1 W2. `put` alters one draw,
+`everywhere` all; see `doctored`, which also lists the verdicts.
 """
 
 import pytest
@@ -8,18 +9,17 @@ import pytest
 from tests.papers.spectral_bias.doctored import evaluation_on, everywhere, put, verdict_on, with_steps
 
 # a thousand steps at 1e-12 each: claims allow the integrator an error of 1e-9
-STEPS_BY_RTOL_IS_1E_9 = with_steps(1000, 1e-12)
+STEPS_BY_RTOL_IS_1E_9 = with_steps(steps=1000, rtol=1e-12)
 FLOW, LIMIT = {"phase": "flow"}, {"phase": "limit"}
 
 
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        # of the largest sigma_1(Z1)^2, which is 4 here, 1e-9; draw 0 is of the scale one, so that 2 gamma is 2
+        # allowed are 1e-9 of the largest sigma_1(Z1)^2, which is set to 4; on draw 0 2 gamma is 2
         ([everywhere("largest_eigenvalue", 4.0, **FLOW), put("imbalance", 2 + 3.9e-9, **FLOW)], "reproduced"),
         ([everywhere("largest_eigenvalue", 4.0, **FLOW), put("imbalance", 2 + 4.1e-9, **FLOW)], "contradicted"),
-        # of one eigenvalue alone
-        (
+        (  # of six eigenvalues one alone
             [everywhere("largest_eigenvalue", 4.0, **FLOW), put("imbalance", 2 - 4.1e-9, index=6, **FLOW)],
             "contradicted",
         ),
@@ -35,7 +35,7 @@ def test_lemma_3_2_asks_that_every_eigenvalue_of_the_imbalance_stays_2_gamma(alt
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        # steps times rtol, 1e-9, times the condition number of Z1, 10
+        # allowed are steps times rtol, 1e-9, times the condition number of Z1, 10
         ([put("alpha_outside_data", 0.9e-8, **FLOW)], "reproduced"),
         ([put("alpha_outside_data", 1.1e-8, **FLOW)], "contradicted"),
         # as many samples as inputs, which are six, span everything: nothing could be outside
@@ -45,6 +45,7 @@ def test_lemma_3_2_asks_that_every_eigenvalue_of_the_imbalance_stays_2_gamma(alt
     ],
 )
 def test_lemma_c_3_asks_that_alpha_stays_in_the_span_of_the_data(alterations, verdict):
+    """The columns of alpha = Z1^{-T} Z2 are in the span of the rows of X; what is outside is relative to |alpha|."""
     condition = everywhere("condition_of_Z1", 10.0, **FLOW)
     assert verdict_on("lemma_c_3", STEPS_BY_RTOL_IS_1E_9, condition, *alterations) == verdict
 
@@ -57,7 +58,7 @@ PRINTED_FITS = everywhere("gradient_printed", 0.0, **LIMIT)
     [
         ([], "corrected"),
         ([PRINTED_FITS], "reproduced"),
-        # of a formula's distance from the gradient: steps times rtol, 1e-9, times the squared condition number, 100
+        # a formula's distance from the gradient may be steps times rtol, 1e-9, times the squared condition number, 100
         ([put("gradient_corrected", 0.9e-7, **LIMIT)], "corrected"),
         ([put("gradient_corrected", 1.1e-7, **LIMIT)], "contradicted"),
         ([PRINTED_FITS, put("gradient_printed", 1.1e-7, **LIMIT)], "corrected"),
@@ -81,7 +82,7 @@ def test_lemma_c_4_asks_for_its_gradient_and_for_a_potential_from_equal_rows_alo
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        # rates are in units of gamma lambda_min(X X^T), and may round by 1e-6 of themselves
+        # rates, the slowest along each flow, are in units of gamma lambda_min(X X^T); 1e-6 of them may be rounding
         ([everywhere("decay_rate_of_residual", 4.0), put("decay_rate_of_residual", 4 * (1 - 0.9e-6))], "corrected"),
         ([everywhere("decay_rate_of_residual", 4.0), put("decay_rate_of_residual", 4 * (1 - 1.1e-6))], "contradicted"),
         # as printed: of R, at half that rate
@@ -93,7 +94,10 @@ def test_lemma_c_4_asks_for_its_gradient_and_for_a_potential_from_equal_rows_alo
     ],
 )
 def test_lemma_c_6_asks_that_the_squared_residual_decays_at_four_units_or_faster(alterations, verdict):
-    """Corrected: d|Y - X beta|^2/dt <= -4 gamma lambda_min(X X^T) |Y - X beta|^2."""
+    """Corrected: d|Y - X beta|^2/dt <= -4 gamma lambda_min(X X^T) |Y - X beta|^2.
+
+    As printed, for R = X^T (Y - X beta): d|R|^2/dt <= -2 gamma lambda_min |R|^2.
+    """
     assert verdict_on("lemma_c_6", *alterations) == verdict
 
 
@@ -106,10 +110,10 @@ def test_lemma_c_6_counts_the_draws_on_which_the_gradient_grows_and_says_how_fas
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        # of sigma_1(Z1): steps times rtol, 1e-9
+        # allowed are steps times rtol, 1e-9, of the largest sigma_1(Z1) along the flow
         ([put("sigma_w1", factor=1 + 0.9e-9, index=1, **FLOW)], "reproduced"),
         ([put("sigma_w1", factor=1 + 1.1e-9, index=1, **FLOW)], "contradicted"),
-        # the smallest is 0.77 of the largest sigma_1(Z1) on this draw: it may be off by 1.3e-9 of itself
+        # the smallest value is 0.79 of that on this draw: it may be off by 1.3e-9 of itself
         ([put("sigma_w1", factor=1 + 1.1e-9, index=6, **FLOW)], "reproduced"),
         ([put("sigma_w1", factor=1 + 1.5e-9, index=6, **FLOW)], "contradicted"),
         ([put("sigma_w2", factor=1 + 1e-6, index=2, **FLOW)], "contradicted"),
@@ -125,7 +129,7 @@ def test_lemma_c_10_asks_for_the_predicted_spectra_of_both_layers_along_the_flow
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        # the third value over the first, which is one here: the root of steps times rtol, 3.16e-5
+        # the third value over the first, which is set to one, may be the root of steps times rtol, 3.16e-5
         ([everywhere("sigma_w1", 1.0, index=1, **FLOW), put("sigma_w1", 3.1e-5, index=3, **FLOW)], "reproduced"),
         ([everywhere("sigma_w1", 1.0, index=1, **FLOW), put("sigma_w1", 3.3e-5, index=3, **FLOW)], "contradicted"),
         # rivals that would pass: rank two from layers that are not balanced too, and rank one
@@ -134,5 +138,5 @@ def test_lemma_c_10_asks_for_the_predicted_spectra_of_both_layers_along_the_flow
     ],
 )
 def test_from_balanced_layers_the_rank_may_not_exceed_the_number_of_outputs(alterations, verdict):
-    """With two outputs sigma_3(W1) is zero at all times."""
+    """From W1^T W1 = W2 W2^T, and with two outputs, sigma_3(W1) is zero at all times."""
     assert verdict_on("balanced_start", STEPS_BY_RTOL_IS_1E_9, *alterations) == verdict

@@ -1,6 +1,8 @@
 """What the claims on the smaller systems accept and refuse: each bound met just inside, and missed by little.
 
-Unless a case says otherwise one draw alone is altered; see `doctored`, which also lists the verdicts.
+The network's layers are W1 = Z1 P and W2 = P^T Z2, its predictor is beta = W1 W2, and alpha = Z1^{-T} Z2. Draws 0 and 1
+are of the scale gamma = 1, draws 2 and 3 of 1e-2. `put` alters one draw, `everywhere` all; see `doctored`, which also
+lists the verdicts.
 """
 
 import pytest
@@ -8,7 +10,7 @@ import pytest
 from tests.papers.spectral_bias.doctored import everywhere, put, verdict_on, with_steps
 
 # claims allow an error of steps times rtol, 1e-9, some of them times the condition number of Z1, or its square
-STEPS_BY_RTOL_IS_1E_9_AND_CONDITION_10 = [with_steps(1000, 1e-12), everywhere("condition_of_Z1", 10.0)]
+STEPS_BY_RTOL_IS_1E_9_AND_CONDITION_10 = [with_steps(steps=1000, rtol=1e-12), everywhere("condition_of_Z1", 10.0)]
 
 
 @pytest.mark.parametrize(
@@ -30,10 +32,10 @@ def test_lemma_3_1_asks_that_the_network_is_the_pair_in_the_span_of_p(alteration
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        # of beta times the squared condition number, 100
+        # allowed are steps times rtol, 1e-9, for beta times the squared condition number, 100
         ([put("distance_of_beta", 0.9e-7)], "corrected"),
         ([put("distance_of_beta", 1.1e-7)], "contradicted"),
-        # of alpha times the condition number, 10
+        # for alpha times the condition number, 10
         ([put("distance_of_alpha", 0.9e-8)], "corrected"),
         ([put("distance_of_alpha", 1.1e-8)], "contradicted"),
         # beta without the factor 2 gamma would fit as well
@@ -43,17 +45,20 @@ def test_lemma_3_1_asks_that_the_network_is_the_pair_in_the_span_of_p(alteration
     ],
 )
 def test_lemma_3_3_asks_that_alpha_solves_its_riccati_equation_and_gives_beta(alterations, verdict):
-    """Corrected: beta itself, not its speed, is 2 gamma (I - alpha alpha^T)^{-1} alpha."""
+    """d alpha/dt = R - alpha R^T alpha, with R = X^T (Y - X beta), is integrated by itself.
+
+    Corrected: beta itself, not its speed, is 2 gamma (I - alpha alpha^T)^{-1} alpha.
+    """
     assert verdict_on("lemma_3_3", *STEPS_BY_RTOL_IS_1E_9_AND_CONDITION_10, *alterations) == verdict
 
 
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        # of a force of one, steps times rtol, 1e-9; draw 0 is of the scale 1
+        # allowed are steps times rtol, 1e-9 of a force of one
         ([put("mirror_speed", 1 + 0.9e-9)], "corrected"),
         ([put("mirror_speed", 1 + 1.1e-9)], "contradicted"),
-        # draw 2 is of the scale gamma = 1e-2, where 1 / (2 gamma) times as much is allowed: fifty times
+        # at the scale gamma = 1e-2 it is 1 / (2 gamma) times as much: fifty times
         ([put("mirror_speed", 1 + 49e-9, draw=2)], "corrected"),
         ([put("mirror_speed", 1 - 51e-9, draw=2)], "contradicted"),
         ([everywhere("mirror_speed", 0.5)], "contradicted"),  # of a potential half as large
@@ -73,10 +78,10 @@ EQUAL_AT_EVERY_SCALE = [everywhere("beta", 1.0), everywhere("beta", 1.0, column=
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        # steps times rtol, 1e-9, times the condition number, 10
+        # allowed are steps times rtol, 1e-9, times the condition number, 10
         ([put("beta", factor=1 + 0.9e-8)], "reproduced"),
         ([put("beta", factor=1 + 1.1e-8)], "contradicted"),
-        ([put("beta", factor=1 + 1.1e-8, draw=3)], "contradicted"),  # of the smaller scale
+        ([put("beta", factor=1 + 1.1e-8, draw=3)], "contradicted"),  # at the smaller scale
         # the mirror flow of another scale would fit as well
         (EQUAL_AT_EVERY_SCALE, "undecided"),
         # 2e-6 is allowed: a predictor shrunk by a millionth would fit as well

@@ -55,7 +55,7 @@ MEMBERS = pytest.mark.parametrize(
 )
 
 MEMBER, GAMMA, DRAW = 3, GAMMAS[1], 1  # one of them
-AT = 4  # the fifth recorded time after 0; tables leave out time 0, so that a trajectory has it at AT + 1
+AT = 4  # place of the fifth recorded time after 0 in tables, which leave out time 0; a trajectory has it at AT + 1
 
 
 def minimum_norm_interpolator(X, Y):
@@ -79,8 +79,8 @@ def test_with_one_output_the_mirror_flow_follows_the_network(member, gamma, draw
     np.testing.assert_allclose(trajectory.series["mirror"][member], W1 @ W2, rtol=0, atol=1e-7)
 
 
-@MEMBERS
-def test_the_layers_have_no_part_outside_the_span_of_p(flows, member, gamma, draw):
+@pytest.mark.parametrize("member", range(DRAWS * len(GAMMAS)))
+def test_the_layers_have_no_part_outside_the_span_of_p(flows, member):
     _, trajectory, _ = flows
     assert (trajectory.series["outside"][member] < 1e-9).all()
 
@@ -94,8 +94,9 @@ def test_spectra_loss_and_condition_are_the_networks(flows, member, gamma, draw)
     assert set(values["gamma"]) == {gamma}
     hidden, alphas = spectrum(W1), spectrum(np.linalg.inv(W1.swapaxes(1, 2)) @ W2)
     for column in ("value", "predicted"):
-        np.testing.assert_allclose(by_time(values, "sigma_w1", column), hidden, rtol=1e-7, err_msg=column)
-        np.testing.assert_allclose(by_time(values, "sigma_alpha", column), alphas, rtol=0, atol=1e-7, err_msg=column)
+        sigma_w1, sigma_alpha = (by_time(values, name, column=column) for name in ("sigma_w1", "sigma_alpha"))
+        np.testing.assert_allclose(sigma_w1, hidden, rtol=1e-7, err_msg=column)
+        np.testing.assert_allclose(sigma_alpha, alphas, rtol=0, atol=1e-7, err_msg=column)
     # a small loss is of differences of near numbers
     losses = np.sum((X @ W1 @ W2 - Y) ** 2, axis=(1, 2)) / 2
     np.testing.assert_allclose(by_time(values, "loss")[:, 0], losses, rtol=1e-5, atol=1e-12)
@@ -111,10 +112,10 @@ def test_with_one_output_tables_have_the_predictor_and_the_bound_on_the_loss(mem
     values = table[table["seed"] == member]
     W1, W2 = (layer[1:] for layer in network_flow(X, Y, gamma, trajectory.time))
     for column in ("value", "predicted"):
-        beta = by_time(values, "beta", column)
+        beta = by_time(values, "beta", column=column)
         np.testing.assert_allclose(beta, (W1 @ W2)[:, :, 0], rtol=0, atol=1e-7, err_msg=column)
     bounds = theory.rate_bound(np.linalg.norm(minimum_norm_interpolator(X, Y)), gamma, trajectory.time[1:])
-    np.testing.assert_allclose(by_time(values, "loss", "predicted")[:, 0], bounds)
+    np.testing.assert_allclose(by_time(values, "loss", column="predicted")[:, 0], bounds)
 
 
 def test_with_three_outputs_tables_have_no_predictor():
@@ -123,7 +124,7 @@ def test_with_three_outputs_tables_have_no_predictor():
 
 
 @MEMBERS
-def test_distances_between_systems_have_the_units_that_they_are_said_to_have(flows, member, gamma, draw):
+def test_distances_between_systems_are_those_of_their_formulas(flows, member, gamma, draw):
     """The systems are altered a little: as they are, all distances are zero, whatever they are divided by."""
     data, trajectory, _ = flows
     X, Y = data["X"][draw], data["Y"][draw]
@@ -137,24 +138,26 @@ def test_distances_between_systems_have_the_units_that_they_are_said_to_have(flo
     # the series alpha is the Riccati equation's; the network's own is computed below
     names = ("W1", "W2", "Z1", "Z2", "alpha", "outside")
     W1, W2, Z1, Z2, riccati, outside = (trajectory.series[name][member, AT + 1] for name in names)
-    size, beta = np.linalg.norm(W1), W1 @ W2
-    alpha = np.linalg.inv(W1.T) @ W2
-    star = np.linalg.norm(minimum_norm_interpolator(X, Y))
+    alpha, beta = np.linalg.inv(W1.T) @ W2, W1 @ W2
+    size, size_of_star = np.linalg.norm(W1), np.linalg.norm(minimum_norm_interpolator(X, Y))
     unscaled = np.linalg.inv(np.eye(INPUTS) - riccati @ riccati.T) @ riccati  # beta / (2 gamma), by Lemma C.2
-    speeds = []  # d beta/dt = R W2^T W2 + W1 W1^T R, at the record and at the first time after 0
-    for place in (AT + 1, 1):
-        first, second = (trajectory.series[name][member, place] for name in ("W1", "W2"))
-        R = X.T @ (Y - X @ first @ second)
-        speeds.append(R @ second.T @ second + first @ first.T @ R)
+
+    def speed_of_beta(place):
+        """Return d beta/dt = R W2^T W2 + W1 W1^T R at a recorded time."""
+        W1, W2 = (trajectory.series[name][member, place] for name in ("W1", "W2"))
+        R = X.T @ (Y - X @ W1 @ W2)
+        return R @ W2.T @ W2 + W1 @ W1.T @ R
+
+    first_speed = np.linalg.norm(speed_of_beta(1))  # at the first time after 0
     from_pair = [np.linalg.norm(W1 - Z1), np.linalg.norm(W2 - Z2)]
     assert np.argmax(from_pair) == draw
     expected = {
         "distance_from_pair": max(from_pair) / size,
         "distance_from_unit_pair": np.linalg.norm(W1 - Z1 / np.sqrt(2 * gamma)) / size,
-        "distance_of_beta": np.linalg.norm(beta - 2 * gamma * unscaled) / star,
-        "distance_of_beta_without_2_gamma": np.linalg.norm(beta - unscaled) / star,
-        "distance_of_beta_speed": np.linalg.norm(speeds[0] - unscaled) / np.linalg.norm(speeds[1]),
-        "distance_of_alpha": np.linalg.norm(alpha - riccati),
+        "distance_of_beta": np.linalg.norm(beta - 2 * gamma * unscaled) / size_of_star,
+        "distance_of_beta_without_2_gamma": np.linalg.norm(beta - unscaled) / size_of_star,
+        "distance_of_beta_speed": np.linalg.norm(speed_of_beta(AT + 1) - unscaled) / first_speed,
+        "distance_of_alpha": np.linalg.norm(alpha - riccati),  # of order one already
         "part_outside_P": outside / size,
     }
     for quantity, value in expected.items():
@@ -178,7 +181,8 @@ def test_mirror_coordinates_are_the_potentials_gradient_and_move_at_their_speed(
     """Derivatives of the potential are sympy's, the speeds of singular values central differences in time."""
     data, trajectory, table = flows
     values = table[table["seed"] == MEMBER]
-    time, step = trajectory.time[AT + 1], 1e-4
+    time = trajectory.time[AT + 1]
+    step = 1e-4  # in time, of central differences
     W1, W2 = network_flow(data["X"][DRAW], data["Y"][DRAW], GAMMA, np.array([0.0, time - step, time, time + step]))
     _, before, now, after = np.linalg.svd(W1 @ W2, compute_uv=False)
     at_scale = potential.subs(SCALE, GAMMA)
@@ -194,7 +198,7 @@ def test_the_force_on_a_singular_value_is_minus_the_derivative_of_the_loss(flows
     """The derivative along each singular value, by central differences."""
     data, trajectory, table = flows
     X, Y = data["X"][DRAW], data["Y"][DRAW]
-    step = 1e-5
+    step = 1e-5  # in the singular value
     W1, W2 = network_flow(X, Y, GAMMA, np.array([0.0, trajectory.time[AT + 1]]))
     beta = W1[-1] @ W2[-1]
     U, _, Vt = np.linalg.svd(beta, full_matrices=False)
@@ -202,14 +206,15 @@ def test_the_force_on_a_singular_value_is_minus_the_derivative_of_the_loss(flows
     for u, v in zip(U.T, Vt, strict=True):
         smaller, larger = (np.sum((X @ (beta + change * np.outer(u, v)) - Y) ** 2) / 2 for change in (-step, step))
         forces.append(-(larger - smaller) / (2 * step))
-    predicted = by_time(table[table["seed"] == MEMBER], quantity, "predicted")[AT]
+    predicted = by_time(table[table["seed"] == MEMBER], quantity, column="predicted")[AT]
     np.testing.assert_allclose(predicted, forces, rtol=1e-5, atol=1e-7)
 
 
 def test_mirror_coordinates_are_predicted_by_the_integral_of_the_force(flows):
     _, _, table = flows
     values = table[table["seed"] == 0]
-    measured, predicted = by_time(values, "mirror_coordinate"), by_time(values, "mirror_coordinate", "predicted")
+    measured = by_time(values, "mirror_coordinate")
+    predicted = by_time(values, "mirror_coordinate", column="predicted")
     # Simpson's rule over nine times has two digits
     np.testing.assert_allclose(measured, predicted, rtol=0.02, atol=0.01)
     # and no more than six, or the prediction would be the coordinate itself
@@ -219,14 +224,13 @@ def test_mirror_coordinates_are_predicted_by_the_integral_of_the_force(flows):
 def test_the_coordinates_of_the_printed_potential_have_the_same_prediction(flows):
     _, _, table = flows
     values = table[table["seed"] == 0]
-    np.testing.assert_array_equal(
-        by_time(values, "printed_mirror_coordinate", "predicted"), by_time(values, "mirror_coordinate", "predicted")
-    )
+    of_printed = by_time(values, "printed_mirror_coordinate", column="predicted")
+    np.testing.assert_array_equal(of_printed, by_time(values, "mirror_coordinate", column="predicted"))
 
 
-# the potential psi of Theorem 3.2 (b), a function of the size of beta, and its derivative
-W = SCALE + ROOT
-PSI = sympy.Rational(2, 3) * W ** sympy.Rational(3, 2) - 2 * SCALE * sympy.sqrt(W)
+# the potential psi of Theorem 3.2 (b), a function of the size of beta, here SIGMA, and its derivative
+w = SCALE + ROOT
+PSI = sympy.Rational(2, 3) * w ** sympy.Rational(3, 2) - 2 * SCALE * sympy.sqrt(w)
 psi = sympy.lambdify((SIGMA, SCALE), PSI)
 psi_derivative = sympy.lambdify((SIGMA, SCALE), sympy.diff(PSI, SIGMA))
 EVERY_SIZE_AND_SCALE = pytest.mark.parametrize(
@@ -252,12 +256,12 @@ def test_the_mirror_map_is_inverted_as_by_a_root_finder(size, gamma):
 def test_the_bound_of_lemma_c_8_is_the_divergence_from_zero_over_time(size, gamma):
     """The Bregman divergence from zero is the integral of psi'; the lemma divides it by sqrt(2 gamma) t."""
     divergence = quad(psi_derivative, 0, size, args=(gamma,))[0]
-    time = 3.0
+    time = 3.0  # any
     bound = theory.rate_bound(np.array(size), np.array(gamma), np.array(time))
     assert bound == pytest.approx(divergence / (np.sqrt(2 * gamma) * time))
 
 
 def test_the_riccati_field_of_an_alpha_of_length_one_is_nan():
     """I - alpha alpha^T is singular."""
-    field = models.riccati_field(np.eye(2, 3), np.ones((2, 1)), 0.3)
+    field = models.riccati_field(np.eye(2, 3), np.ones((2, 1)), gamma=0.3)
     assert np.isnan(field(0.0, np.array([1.0, 0.0, 0.0]))).all()

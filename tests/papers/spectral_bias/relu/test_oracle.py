@@ -11,19 +11,23 @@ from learning_dynamics.seeds import generators
 from learning_dynamics.trajectories import Trajectory
 from tests.papers.spectral_bias.plain import spectrum
 
+# ranks are of values that carry 90 and 99 % of |W|^2; a plateau is a stretch on which the loss falls more slowly than
+# time to the power of -1/2, above 1e-4 of its first value, and over which time grows by a quarter or more
 MEASURE = {"shares": [0.9, 0.99], "slope": 0.5, "floor": 1e-4, "least": 1.25}
 
-NEURONS, SCALE, STEP, SEED = 5, 0.4, 0.05, 4
-# the descent ends at the horizon, plus `decade` for each power of ten of the scale: 4 - 2.5 log10(0.4) = 4.995
-STEPS = 100
+INPUTS, NEURONS = 3, 5
+SCALE, STEP, SEED = 0.4, 0.05, 4
+FIRST_TIME, HORIZON, DECADE, POINTS = 0.1, 4.0, 2.5, 7
+# the descent ends at the horizon, and `decade` later for each factor of ten by which the scale is below one
+STEPS = round((HORIZON - DECADE * np.log10(SCALE)) / STEP)
 
 
 @pytest.fixture(scope="module")
 def descents():
     """Return data of two draws, and the trajectory of a student's descent on them."""
-    data = relu_teacher.gaussian(samples=6, inputs=3, neurons=2, output_weights="gaussian", seeds=2, seed=0)
-    settings = {"neurons": NEURONS, "scale": SCALE, "step": STEP, "first_time": 0.1, "horizon": 4.0, "decade": 2.5}
-    return data, runs.relu_descent(data, **settings, points=7, seed=SEED)
+    data = relu_teacher.gaussian(samples=6, inputs=INPUTS, neurons=2, output_weights="gaussian", seeds=2, seed=0)
+    times = {"first_time": FIRST_TIME, "horizon": HORIZON, "decade": DECADE, "points": POINTS}
+    return data, runs.relu_descent(data, neurons=NEURONS, scale=SCALE, step=STEP, **times, seed=SEED)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
@@ -37,8 +41,8 @@ def test_labels_are_the_outputs_of_the_teacher(descents, draw):
 def test_descent_is_torchs(descents, draw):
     data, trajectory = descents
     X, y = torch.tensor(data["X"][draw]), torch.tensor(data["y"][draw])
-    rng = generators(SEED, "relu_student.initialisation", 2)[draw]
-    W = torch.tensor(SCALE * rng.standard_normal((NEURONS, 3)), requires_grad=True)
+    rng = generators(SEED, "relu_student.initialisation", members=2)[draw]
+    W = torch.tensor(SCALE * rng.standard_normal((NEURONS, INPUTS)), requires_grad=True)
     a = torch.tensor(SCALE * rng.standard_normal(NEURONS), requires_grad=True)
     optimiser = torch.optim.SGD([W, a], lr=STEP)
     losses, spectra = [], []
@@ -59,6 +63,7 @@ def test_descent_is_torchs(descents, draw):
 
 
 def teachers(*, seed, seeds, skipped):
+    """Return the data of so many draws, after those that are skipped."""
     shape = {"samples": 3, "inputs": 2, "neurons": 2, "output_weights": "gaussian"}
     return relu_teacher.gaussian(**shape, seeds=seeds, skipped=skipped, seed=seed)
 
@@ -78,49 +83,54 @@ def test_draws_of_the_data_depend_on_the_seed():
 def test_records_are_evenly_spaced_in_the_logarithm_up_to_whole_steps(descents):
     _, trajectory = descents
     recorded_steps = np.rint(trajectory.time / STEP)
-    # seven times from 0.1, which is step 2, to the end, and the start
-    expected = np.rint(np.geomspace(2, STEPS, 7))
+    # the start, and times from the first to the end
+    expected = np.rint(np.geomspace(FIRST_TIME / STEP, STEPS, POINTS))
     np.testing.assert_array_equal(recorded_steps, [0, *expected])
 
 
-def small_problem(**settings):
-    """Return the trajectory of one student on ten samples."""
+def descent_of_one_student(*, scale, horizon, decade, step=0.001, first_time=0.1):
+    """Return the trajectory of one student of eight neurons on ten samples."""
     data = relu_teacher.gaussian(samples=10, inputs=5, neurons=2, output_weights="gaussian", seeds=1, seed=0)
-    return runs.relu_descent(
-        data, **({"neurons": 8, "step": 0.001, "first_time": 0.1, "points": 5, "seed": 0} | settings)
-    )
+    times = {"first_time": first_time, "horizon": horizon, "decade": decade, "points": 5}
+    return runs.relu_descent(data, neurons=8, scale=scale, step=step, **times, seed=0)
 
 
 def test_a_descent_that_diverges_raises_no_error_and_ends_without_a_finite_loss():
     with np.errstate(all="ignore"):
-        trajectory = small_problem(scale=10.0, step=10.0, first_time=10.0, horizon=500.0, decade=0.0)
+        trajectory = descent_of_one_student(scale=10.0, step=10.0, first_time=10.0, horizon=500.0, decade=0.0)
     assert not np.isfinite(trajectory.series["loss"][:, -1]).any()
 
 
 @pytest.mark.parametrize(("scale", "end"), [(2.0, 5.0), (1.0, 5.0), (0.1, 5.0 + 2.0), (1e-4, 5.0 + 4 * 2.0)])
 def test_a_smaller_start_is_given_more_time(scale, end):
     """The horizon, 5, and `decade`, 2, more for each factor of ten by which the scale is below one."""
-    assert small_problem(scale=scale, horizon=5.0, decade=2.0).time[-1] == pytest.approx(end)
+    assert descent_of_one_student(scale=scale, horizon=5.0, decade=2.0).time[-1] == pytest.approx(end)
 
 
 def staircase(time, plateaus):
-    """Return a loss that stands still on plateaus (first time, last time, height), and falls steeply between them."""
-    logarithms, heights = [np.log(1e-3)], [np.log(plateaus[0][2])]  # the first height from time 1e-3 on
+    """Return a loss that stands still on plateaus (first time, last time, height), and falls steeply between them.
+
+    Before the first plateau it has the first height already.
+    """
+    corner_times, corner_heights = [], []
     for first, last, height in plateaus:
-        logarithms += [np.log(first), np.log(last)]
-        heights += [np.log(height)] * 2
-    return np.exp(np.interp(np.log(time), logarithms, heights))
+        corner_times += [first, last]
+        corner_heights += [height, height]
+    return np.exp(np.interp(np.log(time), np.log(corner_times), np.log(corner_heights)))
 
 
 TIMES = np.r_[0.0, np.geomspace(0.1, 100.0, 301)]
-TWO_PLATEAUS = [(0.1, 2.0, 1.0), (5.0, 20.0, 0.1)]  # from the start to 2, and from 5 to 20
+TWO_PLATEAUS = [(0.1, 2.0, 1.0), (5.0, 20.0, 0.1)]  # from the first record to 2, and from 5 to 20
 ONE_LATE_PLATEAU = [(0.05, 0.06, 1.0), (30.0, 60.0, 0.01)]  # the first one is over before the first record
 # the first draw is of rank 1 until the time 10; later two values carry 99.5 % of the squares, and one 92 %
 CHANGE_OF_RANK = 10.0
 
 
-def trajectory_of(plateaus, sigma):
-    """Return a trajectory with a loss of these plateaus for each draw, and singular values (draws, times, 3)."""
+def made_up_trajectory(plateaus, sigma):
+    """Return a trajectory with a loss of these plateaus for each draw, and singular values (draws, times, 3).
+
+    A teacher of two neurons and a student of six, with three inputs, end at random layers.
+    """
     draws = len(plateaus)
     losses = np.stack([np.r_[1.0, staircase(TIMES[1:], of_draw)] for of_draw in plateaus])
     rng = np.random.default_rng(0)
@@ -136,11 +146,11 @@ def trajectory_of(plateaus, sigma):
 @pytest.fixture(scope="module")
 def trajectory_and_table():
     """Return a trajectory of two draws, and its table: of two plateaus, and of one late and three equal values."""
-    # stretches at the last height are no plateaus: they are below the floor of 1e-4
+    # the losses end at 1e-5 and 1e-6; stretches there are no plateaus, below the floor of 1e-4
     plateaus = [[*TWO_PLATEAUS, (60.0, 60.1, 1e-5)], [*ONE_LATE_PLATEAU, (90.0, 90.1, 1e-6)]]
     sigma = np.ones((2, len(TIMES), 3))
     sigma[0] = np.where(TIMES[:, None] < CHANGE_OF_RANK, [1.0, 0.0, 0.0], np.sqrt([0.92, 0.075, 0.005]))
-    trajectory = trajectory_of(plateaus, sigma)
+    trajectory = made_up_trajectory(plateaus, sigma)
     return trajectory, metrics.relu_descent(trajectory, **MEASURE)
 
 
@@ -208,7 +218,12 @@ def test_the_share_of_w_inside_the_teachers_span_is_what_least_squares_fits(traj
     values = table[table["seed"] == draw].set_index("quantity")["value"]
     assert values["inside"] == pytest.approx(np.sum(fit**2) / np.sum(W**2))
     assert values["chance_inside"] == pytest.approx(2 / 3)  # two neurons in three dimensions
-    assert values["samples"] == 7
+
+
+def test_each_draw_has_the_number_of_samples(trajectory_and_table):
+    trajectory, table = trajectory_and_table
+    _, samples, _ = trajectory.constants["X"].shape
+    assert (table.loc[table["quantity"] == "samples", "value"] == samples).all()
 
 
 @pytest.mark.parametrize("index", [1, 2])
@@ -242,9 +257,10 @@ RANK_1, RANK_2, RANK_3 = [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]
     ],
 )
 def test_the_typical_draw_is_fitted_at_rank_2_and_after_rank_1_if_there_is_one(loss, typical):
-    """Of three draws each is less typical than the next; the smaller the loss, the fewer of the last are fitted."""
-    rank_at_plateau_and_at_end = [(RANK_1, RANK_3), (RANK_2, RANK_2), (RANK_1, RANK_2)]
-    sigma = [np.where(TIMES[:, None] < CHANGE_OF_RANK, *spectra) for spectra in rank_at_plateau_and_at_end]
-    plateaus = [[*TWO_PLATEAUS, (60.0, 60.1, end)] for end in (1e-6, 1e-6, 1e-5)]
-    table = metrics.relu_descent(trajectory_of(plateaus, np.stack(sigma)), **MEASURE)
+    """Of three draws each is less typical than the next; a draw is fitted that ends at the share `loss` or below."""
+    spectra_on_plateau_and_at_end = [(RANK_1, RANK_3), (RANK_2, RANK_2), (RANK_1, RANK_2)]
+    sigma = [np.where(TIMES[:, None] < CHANGE_OF_RANK, *spectra) for spectra in spectra_on_plateau_and_at_end]
+    last_losses = (1e-6, 1e-6, 1e-5)  # so that the last draw is the first that is no longer fitted
+    plateaus = [[*TWO_PLATEAUS, (60.0, 60.1, last_loss)] for last_loss in last_losses]
+    table = metrics.relu_descent(made_up_trajectory(plateaus, np.stack(sigma)), **MEASURE)
     assert saddles.typical_draw(table, 99, loss) == typical

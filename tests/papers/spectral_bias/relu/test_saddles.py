@@ -13,7 +13,7 @@ RANKS = {0.9: 3.0, 1.1: 2.0, 40.0: 1.0, 100.0: 4.0}
 
 @pytest.fixture
 def table():
-    """Three draws: one starts on a plateau and has a second, one enters its first late, one has none but the first."""
+    """Return three draws: one starts on a plateau and has a second, one enters its first late, one has no second."""
     plateau_starts = {0: [0.9, 40.0], 1: [1.1, 40.0], 2: [0.9]}
     rows = []
     for seed, starts in plateau_starts.items():
@@ -28,5 +28,5 @@ def test_a_draw_is_at_zero_if_its_first_plateau_begins_in_the_first_hundredth(ta
     np.testing.assert_array_equal(starts_at_zero(table), [True, False, True])
 
 
-def test_the_rank_is_that_on_the_second_plateau_if_the_first_is_at_zero(table):
+def test_the_rank_is_that_when_the_second_plateau_begins_if_the_first_is_at_zero(table):
     np.testing.assert_array_equal(first_saddle_ranks(table, PERCENT), [RANKS[40.0], np.nan, np.nan])
