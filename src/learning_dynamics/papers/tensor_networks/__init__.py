@@ -17,5 +17,6 @@ Which sections and results are which topic:
 A topic's `quantities` names what its tables measure. What several topics share: the networks (`tensor_network`,
 `architectures`, `starts`), their flows (`exponential_flow`, `squared_flow`), the norm-like function of section 5.1
 (`norm_like`), the closed form for two layers on one point (`one_point`), the solutions of least norm and largest
-margin (`solutions`), distances (`distances`), and the checks of where flows end (`limit_checks`).
+margin (`solutions`), distances (`distances`), and checks: of limits that are predicted entry by entry (`limit_checks`),
+and of what settles like a power of log t (`log_time_checks`).
 """

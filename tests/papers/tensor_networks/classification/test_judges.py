@@ -22,7 +22,7 @@ RUN = run_settings("two_layers")  # other runs of random layers have the same ti
 LAST = RUN["last"] * 2 ** RUN["doublings"]
 SECOND_HALF = [LAST / 2, LAST]  # the times recorded in it: what is at rest no longer changes between them
 SLACK = claim_setting("theorem_2", "slack")  # the factor on bounds, of every claim
-BOUND = SLACK / (np.e * LAST)  # the largest lag, `limit_checks.largest_lag`
+BOUND = SLACK / (np.e * LAST)  # the largest lag, `log_time_checks.largest_lag`
 # the last time recorded before the exponent's cap, at a log t of a hundredth of the sharpness
 RECORDED = np.linspace(0, np.sqrt(RUN["last"]), RUN["records"]) ** 2
 EXACT = RECORDED[np.log1p(RUN["integration"]["sharpness"] / 100) >= RECORDED].max()

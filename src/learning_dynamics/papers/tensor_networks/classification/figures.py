@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 
 from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, SHOWN, handle, median_and_range, network_handles
-from learning_dynamics.papers.tensor_networks.limit_checks import largest_lag
+from learning_dynamics.papers.tensor_networks.log_time_checks import largest_lag
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters, panels
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of

@@ -2,9 +2,10 @@
 
 f is the network, and x_i are the points with labels y_i. X^T r is the sum of all x_i with the weights
 r_i = -y_i exp(-y_i f(x_i)), the residuals of the exponential loss. That it converges in direction cannot be seen at a
-finite time: a draw is at rest if this direction turns little over the second half of log log t.
+finite time. In its place, X^T r is at rest in a draw if its direction turns little over the second half of log log t;
+otherwise it still turns.
 
-The bound on what vanishes in the limit is `limit_checks.largest_lag`, with the claims' factor `slack`. Arrays have
+The bound on what vanishes in the limit is `log_time_checks.largest_lag`, with the claims' factor `slack`. Arrays have
 shape (draws,), the draws of one table after those of the table before.
 """
 
@@ -16,7 +17,7 @@ import pandas as pd
 
 from learning_dynamics.judging import Check, every_draw, premise
 from learning_dynamics.papers.tensor_networks.classification import quantities
-from learning_dynamics.papers.tensor_networks.limit_checks import (
+from learning_dynamics.papers.tensor_networks.log_time_checks import (
     largest_lag,
     last_exact_log_log_time,
     last_exact_margins,
@@ -32,7 +33,7 @@ MOST_LEFT_OUT = 0.25
 def last_exact_log_time(flows: Draws) -> float:
     """Return the log t up to which all flows are those of the exponential loss itself, without a cap on its exponent.
 
-    `limit_checks.last_exact_log_log_time` returns the log log t of this for one table.
+    `log_time_checks.last_exact_log_log_time` returns the log log t of this for one table.
     """
     return float(np.expm1(min(map(last_exact_log_log_time, flows.tables))))  # log log t is log(1 + log t)
 
@@ -52,28 +53,36 @@ def falls_below_one(flows: Draws) -> Check:
 
 
 def at_rest(tables: Sequence[Table], slack: float, *, residuals: Sequence[Sequence[Quantity]], **where: Any) -> Draws:
-    """Return the draws on which Theorems 1 and 2 are judged: without draws in which X^T r still turns.
+    """Return the draws on which Theorems 1 and 2 are judged: those in which X^T r is at rest, and some others.
 
-    The theorems say nothing about a draw in which X^T r does not converge in direction. Two kinds of draws are kept
-    although X^T r still turns; claims count them as undecided, by `still_turns`:
+    The theorems say nothing about a draw in which X^T r does not converge in direction. A draw in which it still turns
+    is therefore left out, with two exceptions. Draws of these are kept, and claims count them as undecided
+    (`still_turns`):
 
-    - A residual is beyond the bound at the last time and has not fallen since halfway: more time might not help.
-    - More than `MOST_LEFT_OUT` of the draws of the same network and depth turn: then all of these are kept.
+    - One of the residuals is beyond the bound at the last time and has not fallen since halfway, so that more time
+      might not help.
+    - More than `MOST_LEFT_OUT` of the draws of the same network and depth still turn. None of these is left out.
 
-    A draw whose flow could not be followed has no numbers and is kept as well.
+    A draw whose flow could not be followed is nan. It is kept as well, and the judge counts it as undecided.
 
     Parameters
     ----------
+    tables : sequence of Table
+        Flows of the exponential loss.
+    slack : float
+        The claims' factor on the bound.
     residuals : sequence of sequences of str
         For each table, the quantities that by the theorem vanish on draws at rest.
     **where
         Which rows are read, as for `select`.
     """
     flows = Draws(tables, **where)
-    turns = still_turns(flows, slack)
+    turns = still_turns(flows, slack)  # shape (draws,), of all tables
+    # for each draw, the share that still turns of the draws of its network and depth
     of_same_kind = pd.Series(turns).groupby([flows.column("network"), flows.column("depth")])
-    share_turning = of_same_kind.transform("mean").to_numpy()  # for each draw, of those of its network and depth
-    stays_beyond = []  # for each table, whether any of the residuals stays beyond the bound
+    share_turning = of_same_kind.transform("mean").to_numpy()
+    # for each draw, whether one of the residuals stays beyond the bound; tables have residuals of their own
+    stays_beyond = []
     for of_table, vanishing in zip(flows, residuals, strict=True):
         of_each_residual = [_stays_beyond(of_table, residual, slack) for residual in vanishing]
         stays_beyond.append(np.any(of_each_residual, axis=0))
@@ -96,14 +105,15 @@ def _tables_without(flows: Draws, is_left_out: np.ndarray) -> list[Table]:
 
 
 def left_out(flows: Draws, judged: Draws) -> dict[str, int]:
-    """Return how many draws `at_rest` leaves out, under the reason: `judged` are those of `flows` that it returns."""
+    """Return how many of the draws `flows` are not among `judged`, which `at_rest` returns, under the reason."""
     return {STILL_TURNS: len(flows.column("seed")) - len(judged.column("seed"))}
 
 
 def still_turns(flows: Draws, slack: float) -> np.ndarray:
-    """Return, for each draw, whether X^T r turns late by more than a direction at rest may, shape (draws,).
+    """Return, for each draw, whether X^T r still turns: late, by more than a direction at rest may.
 
-    It is false where the flow could not be followed: the turn is nan there, which exceeds nothing.
+    It is false where the flow could not be followed: the turn is nan there, which exceeds nothing. What is checked of
+    such a draw is nan too, and the judge counts it as undecided.
     """
     return _late_turns(flows) > _largest_turn(flows, slack)
 
@@ -116,7 +126,7 @@ def _late_turns(flows: Draws) -> np.ndarray:
 def _stays_beyond(flows: Draws, residual: Quantity, slack: float) -> np.ndarray:
     """Return, for each draw, whether a residual ends beyond the bound and has not fallen by a tenth since halfway."""
     sizes = np.abs(second_half(flows).entries(residual))  # shape (draws, times)
-    # a tenth, chosen: the change from which on a quantity is on its way in `limit_checks.still_changes` too
+    # a tenth, chosen: the change from which on a quantity is on its way in `log_time_checks.still_changes` too
     return (sizes[:, -1] > largest_lag(flows, slack)) & (1.1 * sizes[:, -1] > sizes[:, 0])
 
 

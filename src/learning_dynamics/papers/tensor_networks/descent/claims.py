@@ -1,4 +1,16 @@
-"""Two-layer networks under gradient descent and flow: Theorem 5 and the experiments of section 6."""
+"""Two-layer networks under gradient descent and flow: Theorem 5 and the experiments of section 6.
+
+- A network has the layers v_1 and v_2 and the coefficients beta, f(x) = x^T beta. Layers start at v_l = alpha bar-v_l:
+  the initial scale alpha times their directions. In the experiments a direction is one of several initial coefficients
+  bar-z_j, and all networks start at the coefficients alpha^2 bar-z_j.
+- Where there is one point, it is x with the label y. M(x) = U_1 diag(s) U_2^T is the data tensor, a matrix;
+  s_1, s_2, ... are its singular values, the largest first, and a layer's singular coordinates are U_l^T v_l.
+- A network's own norm is l2 of beta for fully connected networks, l1 for diagonal ones, and l1 of the unitary Fourier
+  transform for convolutional ones.
+
+Unless a claim says otherwise a draw is, in the experiments, a network, a scale and a direction; in flows a network, a
+scale and a data set. A draw whose flow could not be followed is nan, and the judge counts it as undecided.
+"""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -18,22 +30,26 @@ from learning_dynamics.judging import (
 )
 from learning_dynamics.papers.tensor_networks.descent import quantities
 from learning_dynamics.papers.tensor_networks.distances import angle_between_units, spread
-from learning_dynamics.papers.tensor_networks.limit_checks import check_limits
+from learning_dynamics.papers.tensor_networks.limit_checks import limits_equal
 from learning_dynamics.settings import Positive, Real
 from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
+# Settings of these claims, whose values are in workflow/config/tensor_networks.yaml:
 # - share, of `limit_points_small_scale`: distance, relative to their norm, up to which limit points agree; ten times
 #   as far they differ; chosen
+# - printed, of `min_norm_points`: the interpolators of least norm that section 6 prints, two entries for each network
+# - points, of `min_norm_points`: the labelled points y_i x_i for which they are printed, one after the other; of other
+#   data they say nothing
+# - accuracy, of `predictions_after_5000_steps` and `architectures_evolve_differently`: largest distance from the
+#   predicted limit, relative to the largest coefficient; a line's width, chosen
 # - share, of `small_scale_forgets_direction`: largest spread of limits from the smallest scale, relative to that from
 #   the largest; chosen
-# - printed: the interpolators of least norm that section 6 prints, two entries for each network
-# - points: the labelled points y_i x_i for which they are printed, one after the other; of other data they say nothing
-# - accuracy: largest distance from the predicted limit, relative to the largest coefficient; a line's width, chosen
-# - step_errors: least distance of paths that differ, in units of the steps' error; chosen
-# - degrees: least angle that directions from different starts span in each network, and largest that they may span in
-#   the limit; chosen, as a figure shows it
-# - factor: by how much a loss may exceed the printed 1e-5: the root of ten, up to which no larger power is nearer
+# - step_errors, of `architectures_evolve_differently`: least distance of paths that differ, in units of the steps'
+#   error; chosen
+# - degrees, of `finite_loss_remembers_initialisation`: least angle that directions from different starts span in each
+#   network, and largest that they may span in the limit; chosen, as a figure shows it
+# - factor, of `final_loss`: by how much a loss may exceed the printed 1e-5: the root of ten, up to which no larger
+#   power of ten is nearer
 
 # the reason for leaving a draw out: at the smallest scale coordinates along smaller singular values are still too large
 # to tell equal limits from different ones
@@ -53,19 +69,21 @@ def theorem_5(tensors: Table, step_sizes: Table) -> Claim:
     parts orthogonal to the columns of $U_1$ and $U_2$ do not move. Here $a = U_1^T \bar v_1$, $b = U_2^T \bar v_2$, and
     $g(\nu) = y / \alpha^2$ for a strictly increasing $g$ that $s$, $a$ and $b$ give.
 
-    The flow's limit agrees with the formula to {value:.1e} on the worst of {draws} draws. Gradient descent ends at a
-    distance from it that is proportional to the step: the line through the limits at its two smallest steps meets step
-    size zero at the formula. Fully connected networks have equal singular values: the condition need hold for one
-    choice of singular vectors only.
+    Layers start at $v_l = \alpha \bar v_l$, and $g(\nu) = \sum_j s_j (\frac{1}{2} (a_j^2 + b_j^2) \sinh 2 s_j \nu +
+    a_j b_j \cosh 2 s_j \nu)$. The flow's limit agrees with the formula to {value:.1e} of the largest parameter on the
+    worst of {draws} draws. Gradient descent ends at a distance from it that is proportional to the step: the line
+    through the limits at its two smallest steps meets step size zero at the formula. Fully connected networks have
+    equal singular values, so that singular vectors can be chosen: the condition need hold for one choice only.
     """
-    wrong_power = r"$g(\nu) = y / \alpha$"  # in place of (78)
-    # predictions are (75), entries of v_1 and v_2; each network has a table of its own, for its number of parameters
+    wrong_power = r"$g(\nu) = y / \alpha$"  # a rival of two checks: it replaces (78), g(nu) = y / alpha^2
+    # Predictions are (75), entries of v_1 and v_2. Networks have different numbers of parameters: each has a table of
+    # its own here, as draws of one table have equally many entries.
     flows = Draws([tensors[tensors["network"] == network] for network in np.unique(tensors["network"])])
-    yield check_limits(
+    yield limits_equal(
         "error of the flow's limit, relative to the largest parameter",
         flows,
         *flows.with_prediction(quantities.PARAMETER),
-        rivals={
+        rivals={  # other limits
             wrong_power: flows.entries(quantities.WRONG_POWER, column="predicted"),
             "the opposite label's limit": flows.entries(quantities.OPPOSITE_LABEL, column="predicted"),
         },
@@ -75,7 +93,7 @@ def theorem_5(tensors: Table, step_sizes: Table) -> Claim:
     yield premise(
         every_draw(
             r"descent: largest $\lambda$ for which the initial directions fulfil the theorem's condition",
-            select(step_sizes, quantities.CONDITION, step_size=0.0)["value"],
+            select(step_sizes, quantities.CONDITION, step_size=0.0)["value"],  # it is the same at every step size
             at_least=1e-6,
             because="positive, far above rounding; flows start within the condition by construction",
         )
@@ -87,9 +105,11 @@ def _descent_meets_formula(step_sizes: Table, wrong_power: str) -> Claim:
 
     `wrong_power` is the phrase of the rival with the formula's equation (78) at another power of alpha.
     """
-    descents = Draws(step_sizes, draw=["network", "scale"])  # of a draw: the coefficients of the limits from all starts
+    # a draw of these checks is a network and a scale: its entries are the coefficients of the limits from all
+    # directions
+    descents = Draws(step_sizes, draw=["network", "scale"])
     sizes = sorted(step_sizes["step_size"].unique())
-    zero, h, larger_h, *_ = sizes  # at zero the table has the line through the limits at h and h', the next two
+    zero, h, larger_h, *_ = sizes  # at zero the table has the line through the limits at h and h', which is `larger_h`
     residual = select(step_sizes, quantities.RESIDUAL)["value"].max()  # |f(x) - y|
 
     def largest_error(quantity: Quantity, step_size: float) -> np.ndarray:
@@ -105,7 +125,8 @@ def _descent_meets_formula(step_sizes: Table, wrong_power: str) -> Claim:
         "gradient descent, extrapolated to step size zero: distance from the formula",
         largest_error(quantities.LIMIT, zero),
         at_most=2 * c * h * larger_h + 10 * residual,
-        because="twice what the limits' second difference by the step makes of it, and the residual",
+        because="twice what the limits' second difference by the step makes of it, and ten times the residual",
+        # the distance from another formula, which has to meet the same bound
         rivals={wrong_power: {"values": largest_error(quantities.WRONG_POWER, zero)}},
     )
 
@@ -122,7 +143,7 @@ def _descent_meets_formula(step_sizes: Table, wrong_power: str) -> Claim:
         order[is_resolved],
         np.ones(is_resolved.sum()),
         tolerance=2 * order_uncertainty[is_resolved],
-        relative_to=1.0,
+        relative_to=1.0,  # errors of orders are not divided by anything
         because="twice what the limits' second difference by the step makes of it",
         excluded={"the error at the smallest step is within the residual": int((~is_resolved).sum())},
         scaled=False,  # the smallest error that would be refused is sought of the headline alone
@@ -154,22 +175,23 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     r"""As $\alpha \to 0$ the limit points $[v_1, v_2]$ of two layers trained on one point of a regression, from starts
     within the conditions of Theorem 5, become independent of the initial directions.
 
-    The top singular vectors come to dominate, as the paper says, by a power of $\alpha$ (errata 6). But a fully
-    connected network has equal singular values only, and a full-length convolutional one often has a conjugate pair on
-    top: the start decides which combination of these vectors is the limit. Limits of such networks from {count}
-    directions are up to {apart:.2g} of their norm apart, their coefficients up to {coefficients:.1e}. Of a diagonal
-    network whose largest entries tie, which is not among these draws, coefficients would differ as well.
+    Layers start at $v_l = \alpha \bar v_l$, with the directions $\bar v_l$. The top singular vectors of $M(x)$ come to
+    dominate, as the paper says, by a power of $\alpha$ (errata 6). But a fully connected network has equal singular
+    values only, and a full-length convolutional one often has a conjugate pair on top: the start decides which
+    combination of these vectors is the limit. Limits of such networks from {count} directions are up to {apart:.2g} of
+    their norm apart, their coefficients up to {coefficients:.1e}. Of a diagonal network whose largest entries tie,
+    which is not among these draws, coefficients would differ as well.
 
     Distances are relative to the largest norm of the limits. Limits that are up to {share:.0%} apart count as equal,
     and those that are at least ten times as far apart as different. Both bounds are raised by what the smallest scale
-    leaves of the coordinates along smaller singular values. Of the layers $[v_1, v_2]$ and $[-v_1, -v_2]$, which have
-    the same coefficients, the nearer one is compared.
+    leaves of the coordinates along smaller singular values. $[v_1, v_2]$ and $[-v_1, -v_2]$ have the same coefficients:
+    of these two, the one that is nearer to the other limit is compared.
     """
     smallest, largest = min(limits["scale"]), max(limits["scale"])
     by_point = Draws(limits, draw=["network", "seed"], scale=smallest)  # a draw is a network and a data point
     # of each draw, whether the largest singular value is simple: s_2 / s_1 below one by more than rounding
     is_simple = by_point.largest(quantities.SECOND_SINGULAR_VALUE) < 1 - 1e-9
-    all_draws = np.full(len(is_simple), True)
+    all_draws = np.full(len(is_simple), True)  # a mask, as `is_simple`
     # How far apart the smallest scale leaves limit points that agree as alpha -> 0, relative to their norm. Coordinates
     # along smaller singular values are not zero yet: each is at most r = REMAINDER of those along the largest. With m
     # singular values there are m - 1 of them at most: together sqrt(m - 1) r of a point, and 2 sqrt(m - 1) r of the
@@ -179,7 +201,8 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     def equal_limits(distances: np.ndarray, claimed: np.ndarray) -> Any:
         """Return the arguments of `every_draw` for the statement that limits are equal on the draws `claimed`, a mask.
 
-        It is `NOT_CLAIMED` if none of these draws can be judged.
+        It is `NOT_CLAIMED`, so that nothing is said, if none of these draws can be judged. Draws of the mask that
+        cannot be judged are left out, and counted.
         """
         judged = claimed & (share + distance_left <= 10 * share)  # else limits would pass that count as different
         if not judged.any():
@@ -208,10 +231,13 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     layers_apart_with_sign = _relative_spreads(limits, quantities.PARAMETER, smallest)
     coefficients_apart = _relative_spreads(limits, quantities.COEFFICIENT, smallest)
     coefficients_apart_at_largest = _relative_spreads(limits, quantities.COEFFICIENT, largest)
+    # Rivals, by the other distances or other draws that they claim something of. The first check refuses all but
+    # `never`, which claims equal limits of no draw: the last check refuses it.
     same_sign = "layers that agree in sign as well"
     never = "layers that never agree"
     at_any_scale = "layers that agree from a scale of one already"
-    because = f"{share:g}, chosen, plus four times what the smallest scale leaves of coordinates below the top"
+    left = "four times what the smallest scale leaves of coordinates below the top"
+    because = f"{share:g}, chosen, plus {left}"
     yield every_draw(
         "largest distance of limit points, where they are predicted to agree",
         because=because,
@@ -219,7 +245,7 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
         corrected=equal_limits(layers_apart, is_simple),
         rivals={
             same_sign: equal_limits(layers_apart_with_sign, is_simple),
-            never: NOT_CLAIMED,  # it claims no limits that agree: the last check refuses it
+            never: NOT_CLAIMED,
             at_any_scale: equal_limits(layers_apart_at_largest, is_simple),
         },
     )
@@ -232,7 +258,7 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     )
     yield every_draw(
         "distance of limit points, where they are predicted to differ",
-        because="chosen: ten times as far",
+        because=f"{10 * share:g}, chosen, plus {left}",
         printed=NOT_CLAIMED,  # the paper claims of no limits that they differ
         corrected=different_limits(layers_apart, ~is_simple),
         rivals={
@@ -271,13 +297,15 @@ def min_norm_points(
     r"""The interpolators of least $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$ norm are $[0.2, 0.4]$, $[0, 0.5]$ and
     $[0.33, 0.33]$. The max-margin directions of the classification data in these norms are those of these three points.
 
-    The classification data are special: in the convolutional case both data points lie exactly on the margin, so that
-    the multipliers are not unique.
+    The regression data of figure 1 are $x = (1, 2)$ with label 1, the classification data $(1, 2)$ with label 1 and
+    $(0, -3)$ with label $-1$. The latter are special: in the convolutional case both points lie exactly on the margin,
+    so that the multipliers are not unique.
     """
     for role, run in (("regression", regression), ("classification", classification)):
         if by_draw(run, quantities.LABELLED_POINTS)[0].tolist() != points[role]:
             raise Untested(f"the solutions are printed for other data of {role}")
-    # of each network two rows: the interpolator, and the max-margin direction at the length of the printed point
+    # A draw is a point in the plane. Each network has two, one row each: the interpolator, and the max-margin direction
+    # at the length of the printed point.
     solutions = []
     for name, point in printed.items():
         interpolator = by_draw(regression, quantities.REFERENCE, network=name)[0]
@@ -297,8 +325,9 @@ def min_norm_points(
         solutions,
         printed_points(),
         tolerance=0.005,
-        relative_to=1.0,
+        relative_to=1.0,  # the distance itself
         because="two decimals are printed",
+        # other points for one of the networks, which its two draws refuse
         rivals={
             "the other interpolator with one entry": printed_points(diagonal=[2 * half, 0.0]),
             r"least $\ell_2$ norm also in the DFT domain, which is unitary": printed_points(convolutional=least_l2),
@@ -316,8 +345,8 @@ def min_norm_points(
 def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Claim:
     r"""After 5,000 steps of size $10^{-3}$ gradient descent is where Theorem 5 predicts the limit of the flow.
 
-    The largest distance of {draws} runs is {value:.1e} of the coefficients' size. Steps of this size leave that
-    distance: `limit_accuracy` shows the same runs with smaller steps.
+    The largest distance of {draws} runs from it is {value:.1e} of the largest coefficient. Steps of this size leave
+    that distance: `limit_accuracy` shows the same runs with smaller steps.
     """
     draws = Draws(regression)
     limit, predicted = draws.with_prediction(quantities.LIMIT)  # shape (draws, inputs)
@@ -330,7 +359,7 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Cl
         predicted,
         tolerance=accuracy,
         because="chosen: a line's width in the figure",
-        rivals={
+        rivals={  # other limits
             "the interpolator of least norm, whatever the scale": least_norm,
             "the initial coefficients": draws.where(time=0).entries(quantities.COEFFICIENT),
             "the other side of the label": -predicted,
@@ -348,9 +377,12 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Clai
     r"""The limits of gradient descent depend less on the initial direction where the initial scale is small. Their
     spread from the smallest of the paper's scales, 0.01, is at most a tenth of that from the largest, 1.
 
-    The spread is the largest distance between the limits of one network from all initial coefficients: at the smallest
-    scale it is at most {value:.2g} of that at the largest. The paper does not say how much less.
+    The initial scale is the $\alpha$ of the initial coefficients $\alpha^2 \bar z_j$, and $\bar z_j$ is the direction.
+    The spread is the largest distance between the limits of one network from all directions: from the smallest scale it
+    is at most {value:.2g} of that from the largest. The paper does not say how much less, so that the tenth is our
+    choice.
     """
+    # a draw is a network
     scales = np.unique(select(regression, quantities.LIMIT)["scale"])
     smallest, second_largest, largest = scales[0], scales[-2], scales[-1]
 
@@ -363,6 +395,7 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Clai
         spreads(smallest) / spreads(largest),
         at_most=share,
         because="chosen: a factor of ten, where scales differ by a hundred",
+        # other ratios, which have to meet the same bound
         rivals={
             "the large scale forgets more": {"values": spreads(largest) / spreads(smallest)},
             "the largest scale but one forgets as much": {"values": spreads(second_largest) / spreads(largest)},
@@ -385,11 +418,13 @@ def architectures_evolve_differently(regression: Table, *, step_errors: Positive
     r"""Though the networks start at the same linear coefficients $\alpha^2 \bar z_j$, they evolve differently due to
     different architectures.
 
-    The largest distance of two architectures' paths from one start is compared with the error of the steps: the sum of
-    both ends' distances from the limits that Theorem 5 predicts. Of {draws} pairs of paths the nearest are {value:.3g}
-    times that error apart. One start lies near the line of global minima: from it {near} pairs are never as far as
-    {accuracy:.0%} of their largest coefficient apart. Each network ends at the limit of its own architecture.
+    Paths of two architectures from one start are compared at the step at which they are furthest apart. Their distance
+    is in units of the error of the steps, which is known where paths end: both ends' distances from the limits that
+    Theorem 5 predicts, added. Of {draws} pairs of paths the nearest are {value:.3g} times that error apart. One start
+    lies near the line of global minima: from it {near} pairs are never further apart than {accuracy:.0%} of their
+    largest coefficient. Each network ends at the limit of its own architecture.
     """
+    # a draw is a pair of networks from one start; in the second check it is one network from one start
     of_networks = _by_network(regression)
     # One array a network, shape (scales and directions, steps, inputs). All networks have the same scales and
     # directions, in the same order: entries of two arrays are of one start.
@@ -402,7 +437,7 @@ def architectures_evolve_differently(regression: Table, *, step_errors: Positive
     # distances of two networks' paths from one start, at each step; shape (pairs and starts, steps)
     distances = np.concatenate([np.linalg.norm(paths[one] - paths[other], axis=-1) for one, other in pairs])
     errors_of_pairs = np.concatenate([errors[one] + errors[other] for one, other in pairs])
-    # it has no rival: one limit for all networks is a rival of the next check
+    # this check has no rival: one limit for all networks is a rival of the next one
     yield every_draw(
         "largest distance of two architectures' paths, in units of the steps' error",
         distances.max(axis=1) / errors_of_pairs,
@@ -430,7 +465,7 @@ def architectures_evolve_differently(regression: Table, *, step_errors: Positive
             because="rounding",
         )
     )
-    # the largest coefficient of each path, and of each pair of paths, for the fact {near}
+    # for the fact {near}: the largest coefficient of each path, and of each pair of paths
     largest = [np.abs(path).max(axis=(1, 2)) for path in paths]
     largest_of_pairs = np.concatenate([np.maximum(largest[one], largest[other]) for one, other in pairs])
     is_never_apart = distances.max(axis=1) < accuracy * largest_of_pairs
@@ -447,13 +482,14 @@ def finite_loss_remembers_initialisation(classification: Table, settling: Table,
     r"""Stopped after two million steps, the coefficients of the classifiers depend on the initialisation, in contrast
     to their limit direction, because they are not trained all the way to zero loss.
 
-    The initialisation is the scale and the coefficients: of each network the directions from all starts and scales are
-    compared. At the scales {scales}, in this order, the directions from {count} initial coefficients span these
-    degrees: {spans}. The limit of
-    two layers is the same from every start within the conditions of Theorem 2 (`limits_and_starts`), but the flow's
-    angle to it falls only like a power of $1 / \log t$ (`log_time`). Followed by the flow to a $\log\log t$ of
-    {reached:g}, the same starts span at most {left:.1g} degrees.
+    The initialisation is the scale $\alpha$ and the coefficients $\alpha^2 \bar z_j$: of each network the directions of
+    the coefficients at the end, from all scales and all $\bar z_j$, are compared. From {count} initial coefficients at
+    each of the scales {scales}, in this order, they span these degrees: {spans}. The limit of two layers is the same
+    from every start within the conditions of Theorem 2 (`limits_and_starts`), but the flow's angle to it falls only
+    like a power of $1 / \log t$ (`log_time`). If the flow is followed to a $\log\log t$ of {reached:g}, the same starts
+    span at most {left:.1g} degrees.
     """
+    # a draw is a network
     of_networks = _by_network(classification)
     # one angle a network, between directions of descent
     spans = [_largest_angle(draws.entries(quantities.LIMIT)) for draws in of_networks.values()]
@@ -466,13 +502,14 @@ def finite_loss_remembers_initialisation(classification: Table, settling: Table,
         spans,
         at_least=degrees,
         because="chosen: an angle that a figure shows",
+        # the angle that other directions span, in both checks
         rivals={"the limit's direction, whatever the start": {"values": late_spans}},
     )
     yield every_draw(
-        "trained on: twice the largest angle in degrees to the max margin, by network",
+        "followed on by the flow: twice the largest angle in degrees to the max margin, by network",
         late_spans,
         at_most=degrees,
-        because="as above",
+        because="chosen: an angle that a figure shows",
         rivals={"a limit that depends on the start": {"values": spans}},
     )
     scales = np.unique(select(classification, quantities.LIMIT)["scale"])
@@ -513,9 +550,9 @@ def final_loss(classification: Table, *, factor: Positive) -> Claim:
     r"""Every classification run ends at a loss of about $10^{-5}$ or below, that is, of at most $10^{-4.5}$, up to
     which no power of ten above the printed one is nearer.
 
-    All {draws} runs end between {least:.2g} and {value:.2g}. A loss that falls like $1/t$ is near $1 / (t\, |\nabla
-    \log \mathcal L|^2)$ at time $t$, which predicts the loss of each run to {growth:.0%}. Of {draws} runs {exactly} are
-    below $10^{-5}$ itself.
+    All {draws} runs end between {least:.2g} and {value:.2g}, and {exactly} of them below $10^{-5}$ itself. A loss
+    $\mathcal L$ that falls like $1/t$ is near $1 / (t\, |\nabla \log \mathcal L|^2)$ at time $t$. This predicts the
+    loss of each run to within {growth:.0%}.
     """
     end = Draws(classification).at_end()
     losses = end[quantities.LOSS]  # sum_i exp(-y_i f(x_i)), shape (draws,)
@@ -525,6 +562,7 @@ def final_loss(classification: Table, *, factor: Positive) -> Claim:
         at_most=factor * 1e-5,
         because="the nearest power of ten is the one printed",
         predicted=1e-5,
+        # another bound
         rivals={"a loss of 1e-6 or below": factor * 1e-6},
     )
     yield Facts(

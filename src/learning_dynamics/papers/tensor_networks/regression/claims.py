@@ -1,35 +1,68 @@
-"""Underdetermined regression: Theorem 4, Corollaries 5 and 6, Remark 4, Lemma 5.1."""
+"""Underdetermined regression: Theorem 4, Corollaries 5 and 6, Remark 4, Lemma 5.1.
+
+- The network has L layers v_l and coefficients beta, f(x) = x^T beta, and is trained on the points in the rows of X
+  with labels y. Its data tensor has matrices S and U_l (Assumption 1): beta is S^T rho, where rho is the entrywise
+  product of the layers' singular coordinates U_l^T v_l. Diagonal networks have S = U_l = I. Full-length convolutional
+  networks have S = d^((L-1)/2) F and U_l = F^*, with the unitary discrete Fourier transform F of d inputs.
+- Layers start at v_l = alpha U_l eta for l < L and v_L = 0, with the initial scale alpha and the weights eta, the
+  paper's bar-eta: every singular coordinate but the last layer's starts at alpha eta_j.
+- p_L, q_L and h_L are the functions of Lemma 5.1, and H_L is the integral of the inverse of h_L from zero.
+- Q(rho) = sum_j (alpha eta_j)^2 H_L(rho_j / (alpha |eta_j|)^L) is the function of Theorem 4. "The minimiser of Q" is
+  beta = S^T rho at the rho of least Q(rho) among those that fit all labels, X S^T rho = y.
+- Of a limit, tables have one measured number, an entry beta_j of where the flow ends, under several names. These
+  quantities differ in the column `predicted` alone: a claim reads what is predicted, and what rivals predict, from
+  them.
+
+Where claims are on limits, a draw is a data set with weights of its own, a depth and a scale. A draw whose flow did not
+converge is nan, and the judge counts it as undecided.
+"""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.judging import Claim, Facts, Untested, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.tensor_networks.limit_checks import limits_minimise, relative_distances
+from learning_dynamics.judging import Check, Claim, Facts, Untested, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.tensor_networks.limit_checks import RIVAL_MINIMISERS, limits_equal, relative_distances
 from learning_dynamics.papers.tensor_networks.regression import quantities
 from learning_dynamics.papers.tensor_networks.regression.theory import SMALL, SMALL_DEEP
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
+# The setting of `remark_4`, whose value is in workflow/config/tensor_networks.yaml:
 # - ratio: largest distance of the minimiser of Q at a small scale from the solution of least weighted l1 norm,
 #   relative to the solution's norm, with three layers and more; chosen
 
+# rivals of the minimiser of Q by their phrases, with the quantities whose predictions they are
+RIVAL_LIMITS = {
+    **RIVAL_MINIMISERS,
+    r"the least $\ell_1$ norm": quantities.PLAIN_L1,  # of rho
+    r"the least $\ell_2$ norm": quantities.PLAIN_L2,  # of rho
+}
 
-def _check_limits(flows: Table | Sequence[Table], *, printed: Quantity, corrected: Quantity | None = None) -> Claim:
-    """Check that the flows' limits are the minimisers of Q, (67), by `limit_checks.check_limits`.
 
-    `printed` and `corrected` are quantities whose predictions are these minimisers: COEFFICIENT has Theorem 4's,
+def _ends_at_minimiser(
+    flows: Table | Sequence[Table], *, printed: Quantity, corrected: Quantity | None = None
+) -> Check:
+    """Check that every flow's limit is the minimiser of Q, (67), entry by entry.
+
+    `printed` and `corrected` are quantities whose predictions are this minimiser: COEFFICIENT has Theorem 4's,
     PRINTED_MINIMISER Corollary 6's as printed (errata 7).
     """
-    return limits_minimise(
+    draws = Draws(flows)
+
+    def predicted(quantity: Quantity) -> np.ndarray:
+        """Return the limit that is the prediction of a quantity, shape (draws, inputs)."""
+        return draws.entries(quantity, column="predicted")
+
+    return limits_equal(
         "error of the flow's limit, relative to the largest coefficient",
-        Draws(flows),
-        quantities.COEFFICIENT,
-        printed=printed,
-        corrected=corrected,
-        least_norms={r"the least $\ell_1$ norm": quantities.PLAIN_L1, r"the least $\ell_2$ norm": quantities.PLAIN_L2},
+        draws,
+        draws.entries(quantities.COEFFICIENT),
+        predicted(printed),
+        # other predictions, which `limits_equal` takes by @takes_rivals
+        corrected=None if corrected is None else predicted(corrected),
+        rivals={phrase: predicted(quantity) for phrase, quantity in RIVAL_LIMITS.items()},
     )
 
 
@@ -44,25 +77,29 @@ def theorem_4(flow: Table) -> Claim:
     \bar\eta$ for $l < L$ and $v_L = 0$, no entry of $\bar\eta$ zero, tends to $S^T \rho$, where $\rho$ minimises
     $Q_{L, \alpha, \bar\eta}$ among the global minima.
 
-    The minimiser comes from its own convex program by Newton's method; nothing of the dynamics enters it. $H_L(h_L(t))
-    = t\, h_L(t) - q_L(t)^2 / 2$ and $p_L^2 - q_L^2 = 1$ reduce it to $q_L$. The largest error of {draws} limits is
-    {value:.1e}.
+    $S$ and $U_l$ are the matrices of the data tensor (Assumption 1), and $Q_{L, \alpha, \bar\eta}(\rho) = \alpha^2
+    \sum_j \bar\eta_j^2\, H_L(\rho_j / (\alpha |\bar\eta_j|)^L)$, with the integral $H_L$ of the inverse of the $h_L$ of
+    Lemma 5.1. The minimiser comes from its own convex program by Newton's method; nothing of the dynamics
+    enters it. Of {draws} limits the largest error is {value:.1e} of the largest coefficient.
     """
-    return _check_limits(flow, printed=quantities.COEFFICIENT)
+    yield _ends_at_minimiser(flow, printed=quantities.COEFFICIENT)
 
 
 @claim(
     "Corollary 5",
-    scope="the point of figure 1 with equal weights, random data with random weights of both signs; two to four layers",
+    scope="the point of figure 1, $x = (1, 2)$ with label 1, from equal weights; random data, from random weights of "
+    "both signs; two to four layers",
     quantifier="all draws",
 )
 def corollary_5(flows: Sequence[Table]) -> Claim:
     r"""In underdetermined regression diagonal networks that start at $w_l = \alpha \bar w$ for $l < L$ and $w_L = 0$,
     no entry of $\bar w$ zero, tend to the global minimum that minimises $Q_{L, \alpha, \bar w}$.
 
-    The largest error of {draws} limits is {value:.1e}.
+    This is Theorem 4 with $S = U_l = I$, $\rho = \beta$ and $\bar\eta = \bar w$: $Q_{L, \alpha, \bar w}(\beta) =
+    \alpha^2 \sum_j \bar w_j^2\, H_L(\beta_j / (\alpha |\bar w_j|)^L)$, where $H_L$ is the integral of the inverse of
+    Lemma 5.1's $h_L$. Of {draws} limits the largest error is {value:.1e} of the largest coefficient.
     """
-    return _check_limits(flows, printed=quantities.COEFFICIENT)
+    yield _ends_at_minimiser(flows, printed=quantities.COEFFICIENT)
 
 
 @claim(
@@ -78,11 +115,13 @@ def corollary_6(flow: Table) -> Claim:
     with an even $\bar w$ whose transform has no zero entry, tend to the even global minimum that minimises $Q_{L,
     \alpha, F \bar w}(F z)$.
 
-    Theorem 4 has the argument $S^{-T} z$, and a full-length convolutional network has $S = d^{(L-1)/2} F$. $H_L$ is not
-    homogeneous, so that the factor moves the minimiser, except in the limits $\alpha \to 0$ and $\alpha \to \infty$
-    (errata 7). Without the factor the limits are missed by up to {printed:.2g}, with it by at most {value:.1e}.
+    A vector is even if it is symmetric about its first entry. $F$ is the unitary discrete Fourier transform of $d$
+    inputs, and $Q$ the function of Theorem 4. There its argument is $S^{-T} z$, and a full-length convolutional network
+    has $S = d^{(L-1)/2} F$. $Q$ is not homogeneous, so that the factor moves the minimiser, except in the limits
+    $\alpha \to 0$ and $\alpha \to \infty$ (errata 7). Without the factor the formula misses limits by up to
+    {printed:.2g} of their largest coefficient, with it by at most {value:.1e}.
     """
-    return _check_limits(flow, printed=quantities.PRINTED_MINIMISER, corrected=quantities.COEFFICIENT)
+    yield _ends_at_minimiser(flow, printed=quantities.PRINTED_MINIMISER, corrected=quantities.COEFFICIENT)
 
 
 @claim(
@@ -95,65 +134,81 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
     $|\bar\eta|^{2 - L}$) and a weighted $\ell_2$ norm ($\alpha \to \infty$, weights $\bar\eta^{2 - 2L}$), which are the
     plain norms only where all $|\bar\eta_j|$ agree, or at $L = 2$ as $\alpha \to 0$.
 
-    At the largest scale the flow's limit is compared with the solution of least weighted $\ell_2$ norm. From three
-    layers on the minimiser of $Q$, which needs no flow, is taken at a scale small enough to separate columns that
-    nearly tie. It may differ from the solution of least weighted $\ell_1$ norm by {ratio:g} of the solution's length.
-    From the second smallest scale of the flows to the smallest the distance of limits with three layers or more from
-    that solution falls by a factor of {fall:.2g} on the median draw.
+    $Q$ is the function of Theorem 4, $\bar\eta$ the initial direction of all layers but the last in singular
+    coordinates. At the largest scale the flow's limit is compared with the interpolator of least weighted $\ell_2$
+    norm. At smaller scales than the flows have, the minimiser of $Q$ itself is compared, for which no flow is needed.
+    With three layers or more it may differ from the interpolator of least weighted $\ell_1$ norm by {ratio:g} of the
+    latter's length. From the second smallest scale of the flows to the smallest, the distance of limits from that
+    interpolator falls by a factor of {fall:.2g} on the median draw.
 
-    At depth two an entry outside the support vanishes like $\alpha^{2 (1 - s)}$, with $s$ the product of its column
-    with the multipliers, relative to that of the active columns. Where two columns nearly tie this is slow: at the
-    smallest scale of the flows the distance is still up to {two:.2g}. The power is therefore fitted to the minimiser of
-    $Q$ at scales from {coarse:.0e} to {fine:.0e}: it is between {slowest:.3f} and {fastest:.3f}.
+    With two layers an entry that is zero in the least $\ell_1$ norm vanishes like $\alpha^{2 (1 - s)}$. Here $s$ is the
+    size of the product of its column of $X$ with the multipliers of that norm, relative to the products of columns
+    whose entries stay. Where $s$ is nearly one this is slow: at the smallest scale of the flows the distance is still
+    up to {two:.2g} of the interpolator's length. The power is therefore fitted to the minimiser of $Q$ at scales from
+    {coarse:.0e} to {fine:.0e}: it is between {slowest:.3f} and {fastest:.3f}.
     """
-    # the scales of flows; further scales in the table are those of minimisers without a flow
+    # the scales of flows; the table also has minimisers of Q at smaller scales, which no flow reached
     smallest, second_smallest, *_, largest = sorted(select(ends, quantities.COEFFICIENT)["scale"].unique())
     deep = Draws(ends, depth=lambda depth: depth > 2)
 
+    # `norm` names a quantity whose prediction is the interpolator of least norm, WEIGHTED_L1 for example
     def distance_of_limit(norm: Quantity) -> np.ndarray:
-        """Return the relative distances of flows' limits, from the largest scale, to a solution of least norm."""
+        """Return the relative distances of limits of flows from the largest scale to it, shape (draws,)."""
         return relative_distances(Draws(ends, scale=largest), norm)
 
     def distance_of_minimiser(norm: Quantity) -> np.ndarray:
-        """Return those of the minimisers of Q at a small scale, with three layers and more."""
+        """Return those of the minimisers of Q at SMALL_DEEP, with three layers and more, shape (draws,)."""
         return relative_distances(deep.where(scale=SMALL_DEEP), quantities.AT_SMALL_SCALE[norm])
 
+    # A rival of the first two checks is another solution: the distance from it has to meet the same bound. "The two
+    # ends exchanged" is one rival, which alters both checks.
     yield every_draw(
         "largest scale: relative distance from the least weighted $\\ell_2$ norm",
         distance_of_limit(quantities.WEIGHTED_L2),
-        # alpha^(-2L), by which Q's next term is smaller, for two layers, where it is largest; the factor is chosen
+        # alpha^(-2L) is largest with two layers; the factor, for (rho_j / |eta_j|^L)^2, is chosen
         at_most=1e3 / largest**4,
-        because=r"the next term of $Q$ is smaller by $(\rho_j / (\alpha |\bar\eta_j|)^L)^2$",
+        because=r"a thousand times $\alpha^{-4}$, chosen: the next term of $Q$ is smaller by "
+        r"$(\rho_j / (\alpha |\bar\eta_j|)^L)^2$",
         rivals={
             r"plain $\ell_2$ in place of the weighted": {"values": distance_of_limit(quantities.PLAIN_L2)},
             "the two ends exchanged": {"values": distance_of_limit(quantities.WEIGHTED_L1)},
         },
     )
     yield every_draw(
-        f"three layers and more, minimiser at {SMALL_DEEP:g}: distance from the least weighted $\\ell_1$ norm",
+        f"three layers and more, minimiser of $Q$ at a scale of {SMALL_DEEP:g}: relative distance from the least "
+        r"weighted $\ell_1$ norm",
         distance_of_minimiser(quantities.WEIGHTED_L1),
         at_most=ratio,
-        because=r"chosen: it falls like $\alpha^{L-2}$ or faster, from constants that ties make large",
+        because=r"chosen: the distance falls like $\alpha^{L-2}$ or faster, times constants that are large where "
+        "columns of the data nearly tie",
         rivals={
             r"plain $\ell_1$ in place of the weighted": {"values": distance_of_minimiser(quantities.PLAIN_L1)},
             "the two ends exchanged": {"values": distance_of_minimiser(quantities.WEIGHTED_L2)},
         },
     )
-    power = Draws(ends)[quantities.VANISHING_POWER]  # of two layers, shape (draws,)
+    # Of two layers: the power of alpha with which the largest entry outside the support of the least l1 norm vanishes,
+    # fitted between the two scales SMALL, and 2 (1 - s). Both are nan, and the draw is undecided, where the multipliers
+    # are not unique. A draw of this check is a data set.
+    power = Draws(ends)[quantities.VANISHING_POWER]
     predicted_power = Draws(ends).entries(quantities.VANISHING_POWER, column="predicted")[:, 0]
     yield equal_on_every_draw(
         r"two layers: power of $\alpha$ of entries outside the support of the least $\ell_1$ norm, less its prediction",
         power,
         predicted_power,
-        tolerance=10 / (np.e * np.log(1 / SMALL[0])),  # alpha is SMALL[0]; delta alpha^delta <= 1 / (e log(1 / alpha))
-        relative_to=1.0,
-        because=r"ten times $\max_\delta \delta \alpha^\delta$: what a power larger by $\delta$ changes",
+        # An entry whose power is larger by delta adds the share alpha^delta, and delta alpha^delta to the power. This
+        # is largest at delta = 1 / log(1 / alpha), where it is 1 / (e log(1 / alpha)); of the two scales alpha is the
+        # larger one, SMALL[0]. The factor ten is chosen.
+        tolerance=10 / (np.e * np.log(1 / SMALL[0])),
+        relative_to=1.0,  # errors of powers are not divided by anything
+        because=r"ten times $\max_\delta \delta \alpha^\delta$, chosen: an entry whose power is larger by $\delta$ "
+        r"changes the power by $\delta \alpha^\delta$",
         rivals={
             "with two layers, entries that do not vanish": 0.0,
             r"with two layers, entries that vanish like $\alpha^2$": 2.0,
         },
         scaled=False,  # no smallest error that would be refused is sought: the headline is no equality
     )
+    # the rest is for the text
     at_second_smallest = relative_distances(deep.where(scale=second_smallest), quantities.WEIGHTED_L1)
     at_smallest = relative_distances(deep.where(scale=smallest), quantities.WEIGHTED_L1)
     yield Facts(
@@ -169,7 +224,7 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
 
 @claim(
     "Remark 4, first sentence",
-    scope="two to five layers, until |q| passes a thousand",
+    scope="two to five layers, until $|q_L|$ passes a thousand",
     correction=r"With three layers and more $H_L(t)$ grows like $c |t|$, with the $c$ of Lemma 5.1. With two it grows "
     r"faster, $H_2(t) / |t| = \frac{1}{2} \log 4 |t| - \frac{1}{2} + o(1)$, and $Q_{2, \alpha, \bar\eta} / \log (1 / "
     r"\alpha)$ is what tends to the $\ell_1$ norm.",
@@ -179,36 +234,42 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
 def remark_4_growth(functions: Table) -> Claim:
     r"""$H_L(t)$ grows like $|t|$ where $t$ is large, and like $t^2$ where it is small.
 
-    $H_L$ is the integral of the inverse of $h_L$. From three layers on this inverse is bounded by $c$, the time at
-    which $p_L$ and $q_L$ blow up; with two layers it is $\mathrm{arcsinh}(2 t) / 2$, which is not bounded. Whether
-    $H_L(t) / |t|$ tends to a number is judged by its slope against $\log |t|$ between the last two recorded times: the
-    slope is {shallow:.4f} with two layers, and at most {deep:.1e} with more.
+    $H_L$ is the integral of the inverse of $h_L = p_L^{L-1} q_L$, where $\dot p = p^{L-2} q$, $\dot q = p^{L-1}$,
+    $p(0) = 1$ and $q(0) = 0$. From three layers on this inverse is bounded by $c$, the time at which $p_L$ and $q_L$
+    blow up; with two layers it is $\mathrm{arcsinh}(2 t) / 2$, which is not bounded. Whether $H_L(t) / |t|$ tends to a
+    number is judged by its slope against $\log |t|$ between the last two recorded values: the slope is {shallow:.4f}
+    with two layers, and at most {deep:.1e} with more.
     """
-    draws = Draws(functions)  # a draw is a depth, forward or backward in time
-    penalty = draws.entries(quantities.PENALTY_OVER_H)  # H_L(h) / |h| at the values h, shape (draws, times after zero)
-    h = np.abs(draws.entries(quantities.H))  # shape (draws, times), zero first
-    q = np.abs(draws.entries(quantities.Q))
+    # A draw is a depth L, forward or backward in time. The functions p, q and h are recorded over time, and H_L(h) is
+    # measured at the values of h: what the claim calls t is h here.
+    draws = Draws(functions)
+    penalty = draws.entries(quantities.PENALTY_OVER_H)  # H_L(h) / |h|, shape (draws, times after zero)
+    h = np.abs(draws.entries(quantities.H))  # h_L, shape (draws, times), zero first
+    q = np.abs(draws.entries(quantities.Q))  # q_L, shape (draws, times)
     depth = draws.column("depth")
     is_shallow = depth == 2
     if not is_shallow.any() or is_shallow.all():
         raise Untested("needs two layers, and more")
-    last_span = np.log(h[:, -1] / h[:, -2])  # of log |t|: the claim's t is h here
+    last_span = np.log(h[:, -1] / h[:, -2])
     slope = (penalty[:, -1] - penalty[:, -2]) / last_span
-    # By parts H_L(h) = t h - q^2 / 2 at the time t of h. With two layers H_2(h) / |h| is log(4 |h|) / 2 - 1/2 and
-    # 1 / (4 |h|) more. With more, c - |t| is |q|^(2 - L) / (L - 2) and q^2 / (2 |h|) is |q|^(2 - L) / 2: together
-    # H_L(h) / |h| is that much, L / (2 (L - 2)) |q|^(2 - L), below c.
+    # By how much H_L(h) / |h| may still rise from the last time but one, beyond what is predicted. By parts it is
+    # |time| - q^2 / (2 |h|). With two layers this is log(4 |h|) / 2 - 1/2, and 1 / (4 |h|) more. With more layers
+    # c - |time| is |q|^(2 - L) / (L - 2), and q^2 / (2 |h|) is |q|^(2 - L) / 2: the value is below c by the sum of
+    # both, L / (2 (L - 2)) |q|^(2 - L).
     remainder = 1 / (4 * h[:, -2])
     L = depth[~is_shallow].astype(float)
     remainder[~is_shallow] = L / (2 * (L - 2)) * q[~is_shallow, -2] ** (2 - L)
+    # of one value, relative; FLOW_ERROR is more than twice what was seen, and leaves room for both values of a slope
     error = FLOW_ERROR * settings_of(functions)["integration"]["rtol"]
     yield equal_on_every_draw(
         r"large $t$: slope of $H_L(t) / |t|$ against $\log |t|$, less its prediction",
         slope,
         np.zeros_like(slope),
         tolerance=(remainder + error * penalty[:, -1]) / last_span,
-        relative_to=1.0,
+        relative_to=1.0,  # errors of slopes are not divided by anything
         because=r"the distance left to the limit, at most $L / (2 (L - 2)) |q_L|^{2 - L}$, or $1 / (4 |t|)$ where "
-        "$L$ is 2, and the integrator's error",
+        r"$L$ is 2, and the integrator's error, both over the step in $\log |t|$",
+        # the correction and rivals are other slopes, each with one for every draw
         corrected=np.where(is_shallow, 0.5, 0.0),
         rivals={
             r"$|t| \log |t|$ with two layers, with no factor 1/2": np.where(is_shallow, 1.0, 0.0),
@@ -216,36 +277,40 @@ def remark_4_growth(functions: Table) -> Claim:
             r"$|t| \log |t| / L$ at every depth": 1 / depth,
         },
     )
-    # at the first time after zero, where H_L(h) / h^2 is `penalty` over h
+    # H_L(h) / h^2 at the first time after zero; a series of it begins with 1/2 - (L - 1) h^2 / 6. The correction says
+    # the same of it as the paper, and rivals are about large t alone.
     yield equal_on_every_draw(
         r"small $t$: $H_L(t) / t^2$ less its prediction",
         penalty[:, 0] / h[:, 1],
         np.full_like(slope, 0.5),
         tolerance=(depth - 1) / 6 * h[:, 1] ** 2 + error,
-        relative_to=1.0,
+        relative_to=1.0,  # the error itself
         because=r"the next term is $-(L - 1) t^2 / 6$, and the integrator's error",
         scaled=False,  # the smallest error that would be refused is sought of the headline alone
     )
     yield Facts(shallow=float(slope[is_shallow].mean()), deep=float(np.abs(slope[~is_shallow]).max()))
 
 
-@claim("Lemma 5.1", scope="two to five layers, until |q| passes a thousand", quantifier="all draws")
+@claim("Lemma 5.1", scope="two to five layers, until $|q_L|$ passes a thousand", quantifier="all draws")
 def lemma_5_1(functions: Table) -> Claim:
     r"""The solutions $p_L$ and $q_L$ of $\dot p = p^{L-2} q$, $\dot q = p^{L-1}$, $p(0) = 1$, $q(0) = 0$ exist on a
     symmetric interval $(-c, c)$. On it $h_L = p_L^{L-1} q_L$ is odd and strictly increasing from $-\infty$ to $\infty$.
 
-    The lemma leaves $c$ open: it is infinite at depth two and finite from depth three on, $c = B(1/2, (L-2)/2) / 2$,
-    that is $\pi / 2$ at depth three and 1 at depth four, because $p_L^2 - q_L^2 = 1$. Both solutions are followed until
-    $|q_L|$ passes a thousand; the time of that agrees with its closed form to {passes:.1e}.
+    The lemma leaves $c$ open. Because $p_L^2 - q_L^2 = 1$, it is infinite at depth two. From depth three on it is
+    finite, $c = B(1/2, (L-2)/2) / 2$ with the beta function $B$: $\pi / 2$ at depth three and 1 at depth four. Both
+    solutions are followed until $|q_L|$ passes a thousand; the time of that agrees with its closed form to
+    {passes:.1e}.
     """
-    draws = Draws(functions)  # a draw is a depth, forward or backward in time
+    draws = Draws(functions)  # a draw is a depth L, forward or backward in time
     settings = settings_of(functions)
     tolerance = FLOW_ERROR * settings["integration"]["rtol"]
-    # q_2 is sinh: at depth two |q| passes the bound `last` at arcsinh(last); shape (draws, 1)
+    # The times at which |q_L| would pass the setting `last` if q_L were q_2 = sinh at every depth; shape (draws, 1).
+    # They are negative backward in time, where the column `sign` is -1.
     arcsinh_time = draws.column("sign")[:, None] * np.arcsinh(settings["last"])
     # shape (draws, times); sorted, as a flow backward is recorded from 0 down
     h_by_ascending_time = by_draw(functions.sort_values("time"), quantities.H)
-    # the closed forms follow from p^2 - q^2 = 1 (`norm_like`); that of h is odd, so that flows both ways test oddness
+    # The closed forms follow from p^2 - q^2 = 1 (`norm_like`); that of h is odd, so that flows both ways test oddness.
+    # By default errors are relative to the draw's largest measured time.
     yield equal_on_every_draw(
         "time at which $h_L$, forward and backward, takes a value, against its odd closed form",
         *draws.with_prediction(quantities.TIME_OF_H),
@@ -253,17 +318,17 @@ def lemma_5_1(functions: Table) -> Claim:
         because="the integrator's tolerance, amplified at most a hundredfold",
     )
     yield every_draw(
-        "recorded times at which $h_L$ is not above its previous value",
+        "number of recorded times at which $h_L$ is not above its previous value",
         (np.diff(h_by_ascending_time) <= 0).sum(axis=1),
         at_most=0.0,
         because="strictly increasing",
     )
     yield equal_on_every_draw(
-        "time at which $|q_L|$ passes the bound, relative error",
+        f"time at which $|q_L|$ passes {settings['last']:g}, relative error",
         *draws.with_prediction(quantities.TIME_OF_LAST_Q),
         tolerance=tolerance,
         because="the integrator's tolerance, amplified at most a hundredfold",
-        # draws of three layers and more refuse it
+        # other times, which two layers do have: draws of three layers and more refuse the rival
         rivals={r"$\operatorname{arcsinh}$ at every depth, as at depth two": arcsinh_time},
         fact="passes",
     )

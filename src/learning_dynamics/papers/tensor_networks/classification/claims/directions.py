@@ -1,4 +1,17 @@
-"""Directions that layers and all parameters tend to: Theorem 1, equation (14)."""
+"""Directions that layers and all parameters tend to: Theorem 1, equation (14).
+
+- f is the network, of L layers v_l, and Theta all of them in one vector. beta are the coefficients, f(x) = x^T beta,
+  and M(x) is the data tensor. The points x_i are the rows of X, and y_i = +-1 their labels.
+- The loss is sum_i exp(-y_i f(x_i)), with the residuals r_i = -y_i exp(-y_i f(x_i)). X^T r is its gradient by beta, and
+  u the direction of X^T r.
+- The singular-vector equations (8) of a tensor A say that layers of unit length, contracted with A in all places but
+  one, give a number s times the layer of that place. The residual is the largest distance of the two sides, over s.
+- Time is the column `log_log_time`: log log t. From late times on the exponent of the loss is capped
+  (`log_time_checks`).
+
+A draw is a data set with a start of its own, for one network of one depth. A draw whose flow could not be followed is
+nan, and the judge counts it as undecided.
+"""
 
 import numpy as np
 
@@ -12,13 +25,16 @@ from learning_dynamics.papers.tensor_networks.classification.hypotheses import (
     residuals_converge,
     still_turns,
 )
-from learning_dynamics.papers.tensor_networks.limit_checks import last_log_log_time, second_half, settles, vanishes
+from learning_dynamics.papers.tensor_networks.log_time_checks import (
+    last_log_log_time,
+    second_half,
+    settles,
+    vanishes,
+)
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
 
-# Symbols are those of `classification.quantities`.
-#
-# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
+# The setting of both claims, whose value is in workflow/config/tensor_networks.yaml:
 # - slack: factor on each bound at the last time, for the numbers of order one that laws in log t leave open; chosen
 
 
@@ -31,23 +47,24 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""Under the exponential loss, if the loss falls below one at some time and $X^T r$ converges in direction, to $u$,
     then the layers of a linear tensor network tend in direction to singular vectors of $M(-u)$.
 
-    At a $\log\log t$ of {reached:.0f} the layers' directions solve the singular-vector equations to {value:.1e} on the
-    worst of {draws} draws, in units of the singular value, where {slack:g} times $1 / (e \log\log t)$ is allowed.
-    Random tensors and short filters are held to the same bound as networks with structure. A draw whose residual is
-    beyond the bound and still changes late decides nothing: it may be on its way from one singular vector to another
-    whose value is hardly larger. A premise is that the loss falls below one.
+    $X^T r$ is the gradient of the loss by the coefficients, and $M(-u)$ the data tensor at the input $-u$. At a
+    $\log\log t$ of {reached:.0f} the layers' directions solve the singular-vector equations (8) to {value:.1e} on the
+    worst of {draws} draws, in units of the singular value. Allowed is {slack:g} times $1 / (e \log\log t)$, for
+    networks with structure and for random tensors and short filters alike. A draw whose residual is beyond the bound
+    and still changes late decides nothing: it may be on its way from one singular vector to another whose value is
+    hardly larger. A premise is that the loss falls below one.
 
-    $X^T r$ counts as at rest if its direction turns by no more than that bound, as an angle, over the second half of
-    $\log\log t$. Where it is at rest it turns by at most {turned:.2g} degrees. Draws in which it still turns are
-    undecided, or left out ({turning} of them).
+    $X^T r$ counts as at rest if over the second half of $\log\log t$ its direction turns by no more than that bound, as
+    an angle. Where it is at rest it turns by at most {turned:.2g} degrees. Draws in which it still turns are undecided,
+    or left out ({turning} of them).
 
     From a $\log t$ of about {cut:.0e} on, double precision cannot hold the exponential, and its exponent is capped. The
     layers over $(\log t)^{1/L}$ then follow the limit of the exact flow: they descend their norm among those with all
-    margins at least one. Losses are therefore judged before, at a $\log t$ of {exact:.0f}; directions, which are
-    slower, at the end (and in a robustness run of two layers with a cap ten times as late).
+    margins at least one. Losses are therefore judged before, at a $\log t$ of {exact:.0f}. Directions are slower, and
+    are judged at the end (and in a robustness run of two layers with a cap ten times as late).
     """
     flows = Draws([two, three])
-    residuals = [quantities.SINGULAR_RESIDUAL]  # of the equations (8), in both tables
+    residuals = [quantities.SINGULAR_RESIDUAL]  # what vanishes by the theorem, in both tables
     judged = at_rest([two, three], slack, residuals=[residuals, residuals])
     excluded = left_out(flows, judged)
     yield settles(
@@ -57,12 +74,13 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
         slack,
         undecided=still_turns(judged, slack),
         excluded=excluded,
+        # residuals of the equations of another tensor
         rivals={
             r"singular vectors of $M(\sum_i y_i x_i)$": quantities.SINGULAR_RESIDUAL_DATA,
             r"singular vectors of $M(\beta)$": quantities.SINGULAR_RESIDUAL_COEFFICIENTS,
         },
     )
-    yield falls_below_one(flows)
+    yield falls_below_one(flows)  # a premise, on all draws
     yield residuals_converge(judged, slack)  # fills {turned}
     yield Facts(
         slack=slack,
@@ -82,15 +100,15 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""Under the exponential loss, if the loss falls below one at some time, all parameters $\Theta$ of a linear tensor
     network together grow without bound and align with the negative gradient of the loss.
 
-    Theorem 1 and Corollary 1 are proved from it; the paper takes it from Ji and Telgarsky (2020). All layers then grow
-    alike, $\|\Theta\| / \|v_l\| \to \sqrt L$ (C.1), and the coefficients of a fully connected network tend in direction
-    to that of $-X^T r$, (15) and (19). One minus the cosine between $\Theta$ and the negative gradient has come to
-    {value:.1e} on the worst of {draws} draws; no layer's share of the squared norm differs from $1 / L$ by more than
-    {share:.1e}. The convergence of directions is judged by this alignment alone, which gives the speed at which they
-    still turn. Where two singular values nearly agree they turn for longer than is followed. Over the second half of
-    $\log\log t$ the unit vector along $\Theta$ is up to {moved:.1g} from where it ends. Flows are those of Theorem 1.
-    From a $\log t$ of about {cut:.0e} on the exponent of the loss is capped; margins are then kept in proportion to
-    $\log t$, as they are before the cap.
+    Theorem 1 and Corollary 1 are proved from it; the paper takes it from Ji and Telgarsky (2020). All $L$ layers $v_l$
+    then grow alike, $\|\Theta\| / \|v_l\| \to \sqrt L$ (C.1), and the coefficients of a fully connected network tend in
+    direction to $-X^T r$, minus the gradient of the loss by the coefficients, (15) and (19). One minus the cosine
+    between $\Theta$ and the negative gradient has come to {value:.1e} on the worst of {draws} draws; no layer's share
+    of the squared norm differs from $1 / L$ by more than {share:.1e}. Whether directions converge is judged by this
+    alignment alone, which gives the speed at which they still turn. Where two singular values nearly agree, they turn
+    for longer than flows are followed. Over the second half of $\log\log t$ the unit vector along $\Theta$ is up to
+    {moved:.1g} from where it ends. Flows are those of Theorem 1. From a $\log t$ of about {cut:.0e} on the exponent of
+    the loss is capped; margins are then kept in proportion to $\log t$, as they are before the cap.
     """
     flows = Draws([two, three])
     yield settles(
@@ -98,14 +116,16 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
         flows,
         quantities.MISALIGNMENT,
         slack,
+        # one minus the cosine to another direction
         rivals={"alignment with the gradient of the sum of all margins": quantities.MISALIGNMENT_DATA},
     )
-    yield falls_below_one(flows)
+    yield falls_below_one(flows)  # a premise
     yield vanishes(
         "distance of a layer's share of the squared norm from that predicted",
         flows,
-        quantities.LAYER_SHARE_ERROR,  # from 1 / L (C.1)
+        quantities.LAYER_SHARE_ERROR,  # max_l | |v_l|^2 / |Theta|^2 - 1 / L | (C.1)
         slack,
+        # the distance from the layer's share of the number of parameters
         rivals={"layers that grow in proportion to their lengths": quantities.LAYER_SHARE_ERROR_LENGTHS},
         fact="share",
     )
@@ -114,8 +134,9 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
         r"power of $\log t$ in $\|\Theta\|^L$, less its prediction",
         growth,
         np.ones_like(growth),
+        # the log of a factor of order one, which `slack` bounds, over log log t
         tolerance=slack / last_log_log_time(flows),
-        relative_to=1.0,
+        relative_to=1.0,  # errors of powers are not divided by anything
         because=rf"{slack:g} over $\log\log t$: $\|\Theta\|^L / \log t$ is a number of order one",
         rivals={"parameters that stay bounded": 0.0},
         scaled=False,  # no smallest error that would be refused is sought: the headline is no equality
@@ -123,8 +144,9 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     yield vanishes(
         "fully connected: distance between the directions of $\\beta$ and of what is predicted",
         flows.where(network="fully_connected"),
-        quantities.DISTANCE_FROM_PUSH,  # from -X^T r (15, 19)
+        quantities.DISTANCE_FROM_PUSH,  # of the unit vectors along beta and -X^T r (15, 19)
         slack,
+        # the distance from another direction
         rivals={r"fully connected: coefficients along $\sum_i y_i x_i$": quantities.DISTANCE_FROM_DATA_SUM},
     )
     yield Facts(

@@ -1,4 +1,22 @@
-"""Max-margin problems that limits solve: Theorem 2, Corollaries 1 to 3, Remarks 2 and 3."""
+"""Max-margin problems that limits solve: Theorem 2, Corollaries 1 to 3, Remarks 2 and 3.
+
+- f is the network, of L layers v_l, and beta are its coefficients, f(x) = x^T beta. M(x) is the data tensor. The points
+  x_i are the rows of X, y_i = +-1 their labels, y_i f(x_i) their margins. X^T r is the gradient of the loss
+  sum_i exp(-y_i f(x_i)) by beta, and u the direction of X^T r.
+- An orthogonally decomposable network has matrices S and U_l (Assumption 1). rho is the entrywise product of the
+  layers' singular coordinates U_l^T v_l, and beta = S^T rho. Diagonal networks have S = U_l = I. In full-length
+  convolutional ones rho has the sizes of the Fourier transform of beta, but for a factor: "DFT l1" is the l1 norm of
+  this transform.
+- The l_(2/L) max-margin problem is the least sum_j |rho_j|^(2/L) with all margins at least one. rho is stationary for
+  it if |rho_j|^(2/L) = c (-S u)_j rho_j for all j, with one c > 0, (26) to (28). The residual of these conditions is
+  the sum over j of the distances of both sides, over that of the left ones.
+- The margin in a norm is the least margin over the norm of beta, or of rho. Its gap is what it lacks of the largest
+  possible one, relative to the largest.
+
+`two` are tables with two layers, of one or several runs, `three` is one with three layers. A draw is a data set with a
+start of its own, for one network of one depth. Draws in which X^T r still turns are left out, or kept as undecided
+(`hypotheses.at_rest`). A draw whose flow could not be followed is nan, and the judge counts it as undecided.
+"""
 
 from collections.abc import Sequence
 
@@ -13,19 +31,17 @@ from learning_dynamics.papers.tensor_networks.classification.hypotheses import (
     residuals_converge,
     still_turns,
 )
-from learning_dynamics.papers.tensor_networks.limit_checks import LAG, largest_lag, loss_vanishes, vanishes
+from learning_dynamics.papers.tensor_networks.log_time_checks import LAG, largest_lag, loss_vanishes, vanishes
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
 
-# Symbols are those of `classification.quantities`.
-#
-# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
+# The setting of these claims, whose value is in workflow/config/tensor_networks.yaml:
 # - slack: factor on each bound at the last time, for the numbers of order one that laws in log t leave open; chosen
 
 ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]  # networks that are orthogonally decomposable
 REAL = ["diagonal", "decomposable"]  # those of them whose singular coordinates are real
 NORM_NAMES = {"l1": r"\ell_1", "dft_l1": r"\mathrm{DFT}\ \ell_1"}  # in formulas
-NO_FALL = "a loss that does not fall"  # a rival of `loss_vanishes`
+NO_FALL = "a loss that does not fall"  # a rival of `loss_vanishes`, the power 0 of 1 / t
 
 
 @claim(
@@ -36,21 +52,24 @@ NO_FALL = "a loss that does not fall"  # a rival of `loss_vanishes`
 )
 def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
     r"""An orthogonally decomposable network whose last layer starts smaller than the others, entry by entry in singular
-    coordinates, brings the loss to zero. If $X^T r$ converges in direction, its coefficients tend in direction to $S^T
-    \rho$, where $\rho$ is stationary for the $\ell_{2/L}$ max-margin problem. At $L = 2$ the layers tend to top
-    singular vectors of $M(-u)$.
+    coordinates, brings the loss to zero. If $X^T r$ converges in direction, to $u$, the network's coefficients tend in
+    direction to $S^T \rho$, where $\rho$ is stationary for the $\ell_{2/L}$ max-margin problem. At $L = 2$ the layers
+    tend to top singular vectors of $M(-u)$.
 
-    Stationary means that $-(S u)_j \rho_j$ is real, not negative and proportional to $|\rho_j|^{2/L}$. With three
-    layers the problem is not convex: {above_minimum} of {deep} draws of real networks end at a stationary point where
-    $\sum_j |\rho_j|^{2/L}$ lies more than one per cent above its global minimum; the theorem allows it
-    (`max_margin_solution`). With two layers the problem is convex, and the largest gap to its optimum is {gap:.1e}.
-    Times, and the premise on $X^T r$, are those of Theorem 1; here $X^T r$ turns by at most {turned:.2g} degrees. Draws
-    in which it still turns are undecided, or judged by their loss alone ({turning} of them).
+    The problem is the least $\sum_j |\rho_j|^{2/L}$ with all margins at least one; $\rho$ is the entrywise product of
+    the layers' singular coordinates, $S$ the matrix of Assumption 1. Stationary means that $-(S u)_j \rho_j$ is real,
+    not negative and proportional to $|\rho_j|^{2/L}$. With three layers the problem is not convex. The theorem allows
+    any stationary point, and {above_minimum} of {deep} draws of real networks end at one where $\sum_j |\rho_j|^{2/L}$
+    is more than one per cent above its global minimum (`max_margin_solution`). With two layers the problem is convex,
+    and the largest gap to its optimum is {gap:.1e}. Times, and what counts as converged, are those of Theorem 1; here
+    $X^T r$ turns by at most {turned:.2g} degrees. Draws in which it still turns are undecided, or judged by their loss
+    alone ({turning} of them).
     """
     flows = Draws([*two, three], network=ORTHOGONAL)
-    residual = quantities.STATIONARITY_RESIDUAL  # of |rho_j|^(2/L) in proportion to -(S u)_j rho_j, (26) to (28)
-    # What vanishes by the theorem, table by table. With two layers these are also the gap to the largest margin in the
-    # l1 norm of rho, (38), and the distance of the layers' singular value from the top one of M(-u).
+    residual = quantities.STATIONARITY_RESIDUAL
+    # What vanishes by the theorem, table by table. With two layers these are also GAP_OWN, the gap to the largest
+    # margin in the l1 norm of rho, (38), and TOP_GAP: of layers of unit length, 1 - M(-u) o (v_1, v_2) / s_1, with the
+    # largest singular value s_1 of M(-u).
     residuals = [[residual, quantities.GAP_OWN, quantities.TOP_GAP] for _ in two] + [[residual]]
     # draws whose X^T r still turns are left out of all checks but that of the loss, or kept there as undecided
     judged = at_rest(flows.tables, slack, residuals=residuals, network=ORTHOGONAL)
@@ -58,9 +77,10 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
     two_layers = Draws(tables_of_two, network=ORTHOGONAL)
     excluded = left_out(flows, judged)
     excluded_of_two = left_out(Draws(two, network=ORTHOGONAL), two_layers)
-    # Each of the two rivals says that rho solves another problem, in the first two checks at once; one check that
-    # refuses it is enough. The l1 rival passes the first check with two layers, where 2 / L is one; three layers refuse
-    # it there. It passes the second with diagonal networks, where S is the identity; other networks refuse it there.
+    # Each of the two rivals says that rho solves another problem, in the first two checks at once: there another
+    # residual, or another gap, has to vanish. One check that refuses it is enough. The l1 rival passes the first check
+    # with two layers, where 2 / L is one; three layers refuse it there. It passes the second with diagonal networks,
+    # where S is the identity; other networks refuse it there.
     l2_problem = r"the $\ell_2$ max-margin problem"
     l1_problem = r"the $\ell_1$ norm, whatever the depth and $S$"
     yield vanishes(
@@ -85,8 +105,9 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
         rivals={l2_problem: quantities.GAP["l2"], l1_problem: quantities.GAP["l1"]},
         fact="gap",
     )
+    # the rivals are about rho alone, so that this check has none
     yield vanishes(
-        "two layers: distance from the top singular value",
+        "two layers: distance of the layers' singular value from the top one, relative",
         two_layers,
         quantities.TOP_GAP,
         slack,
@@ -113,10 +134,12 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
     r"""On separable data gradient flow of an orthogonally decomposable network of depth $L$ finds the $\ell_{2/L}$
     max-margin solution in the singular value space: the $\rho$ that minimises the $\ell_{2/L}$ norm.
 
-    So section 1.1 and the text after Theorem 2; the theorem itself has a stationary point (errata 3). With three layers
-    {above_minimum} of {deep} draws end more than one per cent above the minimum of $\sum_j |\rho_j|^{2/3}$, and their
-    margins are up to {lost:.0%} below the largest. With two layers the largest gap is {value:.1e}. $X^T r$ turns by at
-    most {turned:.2g} degrees; draws in which it still turns are undecided, or left out, as for Theorem 2.
+    So section 1.1 and the text after Theorem 2 say; the theorem itself has a stationary point (errata 3). $\rho$ is the
+    entrywise product of the layers' singular coordinates, and all margins are at least one. With three layers
+    {above_minimum} of {deep} draws of real networks end more than one per cent above the minimum of
+    $\sum_j |\rho_j|^{2/3}$, and their margins at unit norm are up to {lost:.0%} below the largest. With two layers the
+    largest gap to the largest margin is {value:.1e}. $X^T r$ turns by at most {turned:.2g} degrees over the second half
+    of $\log\log t$; draws in which it still turns are undecided, or left out, as for Theorem 2.
     """
     flows = Draws([*two, three])
     residuals = [[quantities.GAP_OWN] for _ in two] + [[quantities.STATIONARITY_RESIDUAL]]
@@ -137,7 +160,8 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
         because=f"{slack:g} times {LAG}",
         undecided=np.concatenate([undecided_of_two, still_turns(three_layers, slack)]),
         excluded=left_out(Draws(flows.tables, network=ORTHOGONAL), judged),
-        # of three layers the correction claims no gap, but the stationarity that the next check is about
+        # Of three layers the correction claims no gap, but the stationarity that the next check is about. The rival
+        # claims no gap of them either: it is another problem for two layers.
         corrected={"values": gaps_of_two, "undecided": undecided_of_two},
         rivals={
             r"with two layers, the $\ell_2$ max margin": {
@@ -146,7 +170,7 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
             },
         },
     )
-    # the printed sentence claims this too: a solution is a stationary point
+    # the printed sentence claims this too: a solution is a stationary point. Rivals are residuals of other problems.
     yield vanishes(
         "three layers: residual of the stationarity conditions",
         three_layers,
@@ -165,7 +189,10 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
 
 
 def _above_global_minimum(three_layers: Draws) -> Facts:
-    """Return how many draws with three layers end above the global minimum, and of how many."""
+    """Return how many draws with three layers end above the global minimum, and of how many.
+
+    QUASI_NORM_EXCESS is sum_j |rho_j|^(2/3), at a least margin of one, over the least that it can be there; less one.
+    """
     excess = three_layers.at_end("log_log_time")[quantities.QUASI_NORM_EXCESS]
     # the one per cent of the docstrings, chosen: an excess up to it counts as at the minimum; no check uses it
     return Facts(above_minimum=int((excess > 0.01).sum()), deep=len(excess))
@@ -180,8 +207,10 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""Fully connected networks of any depth whose loss falls below one at some time tend in direction to the
     $\ell_2$ max-margin classifier, without assuming that $X^T r$ converges.
 
-    Unless the support vectors span all inputs, the first layer keeps its part outside their span, and the other layers
-    multiply it, so that the angle to the max-margin direction falls only like $(\log t)^{-1/L}$.
+    $X^T r$ is the gradient of the loss by the coefficients. The gap is what the least margin, at unit $\ell_2$ norm of
+    the coefficients, lacks of the largest possible; it has come to {value:.1e} on the worst of {draws} draws. The angle
+    to the max-margin direction falls only like $(\log t)^{-1/L}$, unless the support vectors span all inputs: the first
+    layer keeps its part outside their span, and the other layers multiply it.
     """
     flows = Draws([two, three], network="fully_connected")
     yield vanishes(
@@ -189,13 +218,13 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
         flows,
         quantities.GAP["l2"],
         slack,
-        rivals={
+        rivals={  # gaps to the largest margins in other norms of beta
             r"the $\ell_1$ max margin": quantities.GAP["l1"],
             r"the max margin of the Fourier transform's $\ell_1$ norm": quantities.GAP["dft_l1"],
         },
     )
     yield loss_vanishes(flows, slack, power=1.0, rivals={NO_FALL: 0.0})
-    yield falls_below_one(flows)
+    yield falls_below_one(flows)  # a premise
 
 
 @claim(
@@ -208,10 +237,12 @@ def corollary_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim
     r"""Diagonal networks whose last layer starts smaller than the others in every entry bring the loss to zero. If $X^T
     r$ converges in direction, they tend in direction to a stationary point of the $\ell_{2/L}$ max-margin problem.
 
-    With two layers the stationary point is the $\ell_1$ max margin: every draw is judged by the gap to this margin, and
-    the slowest has come to {value:.1e}. With three layers {above_minimum} of {deep} draws end more than one per cent
-    above the problem's global minimum. Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g}
-    degrees. Draws in which it still turns are undecided, or judged by their loss alone ({turning} of them).
+    The problem is the least $\sum_j |\beta_j|^{2/L}$ with all margins at least one; $X^T r$ is the gradient of the loss
+    by the coefficients $\beta$. With two layers the stationary point has the largest margin at unit $\ell_1$ norm:
+    every draw is judged by what its margin lacks of this one, relative to it, and the slowest has come to {value:.1e}.
+    With three layers {above_minimum} of {deep} draws end more than one per cent above the problem's global minimum.
+    Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees. Draws in which it still turns
+    are undecided, or judged by their loss alone ({turning} of them).
     """
     # the helper fills {above_minimum}, {deep}, {turned} and {turning}
     yield from _limit_is_stationary(two, three, network="diagonal", norm="l1", slack=slack)
@@ -228,7 +259,9 @@ def corollary_3(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim
     frequency bring the loss to zero. If $X^T r$ converges in direction, they tend in direction to a stationary point of
     the max-margin problem of the Fourier transform's $\ell_{2/L}$ norm.
 
-    With two layers every draw is judged by the gap to the margin in that transform's $\ell_1$ norm, with three by the
+    The problem is the least $\sum_j |[F \beta]_j|^{2/L}$ with all margins at least one, where $F$ is the discrete
+    Fourier transform and $\beta$ the coefficients; $X^T r$ is the gradient of the loss by $\beta$. With two layers
+    every draw is judged by what its margin at unit $\ell_1$ norm of $F \beta$ lacks of the largest, with three by the
     residual of the stationarity conditions. Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g}
     degrees. Draws in which it still turns are undecided, or judged by their loss alone ({turning} of them).
     """
@@ -237,9 +270,20 @@ def corollary_3(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim
 
 
 def _limit_is_stationary(two: Sequence[Table], three: Table, *, network: str, norm: str, slack: float) -> Claim:
-    """Check the gap of one architecture's margin in its norm at depth 2, and stationarity (28) at depth 3.
+    """Check the gap to the largest margin of one architecture at depth 2, and stationarity (28) at depth 3.
 
-    Limits are those of the draws at rest; the loss vanishes on all.
+    Limits are checked on the draws at rest, the loss on all.
+
+    Parameters
+    ----------
+    two, three
+        Tables with two layers and with three.
+    network : str
+        The architecture.
+    norm : str
+        The norm of beta in which two layers of it come to the largest margin: a key of GAP and NORM_NAMES.
+    slack : float
+        The claims' setting.
     """
     flows = Draws([*two, three], network=network)
     residuals = [[quantities.GAP[norm]] for _ in two] + [[quantities.STATIONARITY_RESIDUAL]]
@@ -254,7 +298,7 @@ def _limit_is_stationary(two: Sequence[Table], three: Table, *, network: str, no
         slack,
         undecided=still_turns(two_layers, slack),
         excluded=left_out(Draws(two, network=network), two_layers),
-        rivals={
+        rivals={  # gaps to the largest margins in other norms
             r"the $\ell_2$ max margin": quantities.GAP["l2"],
             f"the ${NORM_NAMES[other_norm]}$ max margin": quantities.GAP[other_norm],
         },
@@ -267,7 +311,8 @@ def _limit_is_stationary(two: Sequence[Table], three: Table, *, network: str, no
         undecided=still_turns(three_layers, slack),
         excluded=left_out(Draws(three, network=network), three_layers),
         rivals={
-            # these norms have convex problems, in which a stationary point has the largest margin
+            # Gaps to the largest margins in two norms, which have to vanish instead of the residual. Problems of norms
+            # are convex, so that a stationary point of theirs has the largest margin.
             f"with three layers, the ${NORM_NAMES[norm]}$ max margin again": quantities.GAP[norm],
             r"with three layers, the $\ell_2$ max margin": quantities.GAP["l2"],
         },
@@ -291,23 +336,25 @@ def remark_2(another_zero: Sequence[Table], opposed: Table, *, slack: Positive) 
 
     If two diagonal layers start with entries of equal size whose product has the wrong sign in every entry, both shrink
     towards the saddle at zero. The loss then stays above 1, the loss of the zero network: all {stuck} of these flows
-    end within {value:.1e} of it. The second half is Theorem 2 with layers renamed, as Assumption 1 treats all layers
-    alike.
+    end within {value:.1e} of it. The second sentence is Theorem 2 with layers renamed, as Assumption 1 treats all
+    layers alike. It is checked by the loss and by the stationarity conditions of that theorem.
     """
+    # of opposed layers a draw is a point and a scale, and time is t itself
     time = float(opposed["time"].max())
     initial_loss = Draws(opposed, time=0.0)[quantities.LOSS]  # exp(-y f(x)), shape (draws,)
     final_loss = Draws(opposed, time=time)[quantities.LOSS]
     # Opposed layers stay so, w_2j = -sign(y x_j) w_1j: the loss is exp(sum_j |x_j| w_1j^2), never below 1, and
     # d w_1j / dt = -(loss) |x_j| w_1j. So each w_1j^2 is at most exp(-2 |x_j| t) times its initial value, a number of
-    # order one, and the loss exceeds 1 by about sum_j |x_j| exp(-2 |x_j| t) times these.
+    # order one, and the loss exceeds 1 by about sum_j |x_j| exp(-2 |x_j| t) times these. Whatever |x_j|, it is
+    # |x_j| exp(-2 |x_j| t) <= 1 / (2 e t); `slack` bounds the sum of the initial values.
     yield equal_on_every_draw(
-        r"from opposed layers: loss at the last time, where the network that is zero has the loss 1",
+        "from opposed layers: loss at the last time, less 1, the loss of the network that is zero",
         final_loss,
         np.ones_like(final_loss),
         tolerance=slack / (2 * np.e * time),
-        relative_to=1.0,
+        relative_to=1.0,  # the error itself
         because=rf"{slack:g} times $|x_j| e^{{-2 |x_j| t}} \leq 1 / (2 e t)$",
-        rivals={
+        rivals={  # other losses at the last time
             "from opposed layers, a loss that keeps its initial value": initial_loss,
             "from opposed layers, a loss that vanishes like $1/t$": 1 / time,
         },
@@ -334,10 +381,11 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""Under the conditions of Theorem 2 a network with $S = T$ finds a solution $z$ that is sparse in the input space
     that $T$ transforms: $z = T^T \rho$ reads few entries of $T x$.
 
-    A vector counts as sparse if its largest entries, as many as there are data points, leave out at most {allowed:.1e}
-    of its $\ell_1$ norm. Those of $\rho$ leave out at most {value:.1e}. Those of $z$ itself leave out {inputs:.2g} on
-    the median draw, and those of $T z$ {mapped:.2g}: $T z = T T^T \rho$ is another vector unless the rows of $T$ are
-    orthogonal (docs/tensor_networks.md).
+    $S$ is the matrix of Assumption 1, and $\rho$ the entrywise product of the layers' singular coordinates. A vector
+    counts as sparse if its largest entries, as many as there are data points, leave out at most {allowed:.1e} of its
+    $\ell_1$ norm. Those of $\rho$ leave out at most {value:.1e}. On the median draw those of $z$ itself leave out
+    {inputs:.2g}, and those of $T z$ {mapped:.2g}: $T z = T T^T \rho$ is another vector, sparse together with every
+    $\rho$ only if the rows of $T$ are orthogonal (docs/tensor_networks.md).
     """
     flows = Draws([two, three], network="decomposable")
     end = flows.at_end("log_log_time")
@@ -351,7 +399,7 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
         at_most=allowed,
         because="chosen: the bound of Theorem 2; with two layers the share falls like $(\\log t)^{-(1 - s)}$, with "
         "$s$ a ratio of singular values, so that a near tie would fail here",
-        rivals={
+        rivals={  # the shares of other vectors, which have to meet the same bound
             "a classifier that is sparse in the inputs": {"values": beyond_in_z},
             r"a classifier $z$ with a sparse $T z$": {"values": beyond_in_tz},
         },

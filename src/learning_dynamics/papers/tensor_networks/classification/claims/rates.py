@@ -1,4 +1,13 @@
-"""How slowly a max-margin direction shows: powers of log t (section 4)."""
+"""How slowly a max-margin direction shows: powers of log t (section 4).
+
+- f is the network, of L layers v_l, and beta are its coefficients, f(x) = x^T beta. M(x) is the data tensor; x_i are
+  the points and y_i = +-1 their labels. u is the limit direction of the loss's gradient by beta.
+- Two orthogonally decomposable layers have beta = S^T rho, where rho is the entrywise product of the layers' singular
+  coordinates. Coordinates are active where the limit of rho, the l1 max-margin solution, is not zero. The others
+  vanish.
+- Multipliers lambda_i are those of the max-margin problem: -u is along sum_i lambda_i y_i x_i.
+- The power of 1 / log t in a quantity is the p with which it falls like (log t)^(-p).
+"""
 
 import numpy as np
 
@@ -7,14 +16,12 @@ from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, draw_columns
 
-# Symbols are those of `classification.quantities`.
-#
-# Settings of the claim, whose values stand in workflow/config/tensor_networks.yaml:
-# - tolerance: error of a power that the fit within a window may make
+# Settings of the claim, whose values are in workflow/config/tensor_networks.yaml:
+# - tolerance: error of a power that the fit within a window may make; chosen
 # - settled: largest share of the l1 norm that what vanishes may hold at the window's start; in fully connected
 #   networks, largest distance of the direction from its limit
 # - open_at_most: largest error that what still moves may make in a power that is judged
-# The last two are chosen.
+# The last two are chosen too.
 
 # A law that is off by a hundredth of its power is seen only at large powers: a power of 0.3 is then off by 0.003, the
 # setting `tolerance`. How many such powers it takes is chosen: one alone may agree by chance.
@@ -40,12 +47,13 @@ def log_time_exponents(
     coefficients' length outside this span falls like $(\log t)^{-1/L}$, unless that part takes the limit direction of
     the other layers' product to zero.
 
-    Powers are local: the slope of each share against $\log\log t$ within a window. A power may be off by {tolerance:g},
-    for the fit, plus what inexact multipliers and directions that still turn leave open. Predicted powers lie between
-    {slowest:.3f} and {fastest:.3f}; of fully connected networks the medians of measured powers are {shallow:.3f} with
-    two layers and {deep:.3f} with three. An example of the exception is the zero-asymmetric start, $W_l = I$ and $w_L =
-    0$, on one point, where nothing is ever outside. (Shares are measured, not angles: an angle is a sum of such powers,
-    and shows the slowest of them only late.)
+    A coordinate is active if it is not zero in the max-margin solution; $u$ is the limit direction of $X^T r$, and
+    $M(-u)$ the data tensor at $-u$. Powers are local: the slope of the logarithm of each share against $\log\log t$
+    within a window. A power may be off by {tolerance:g}, for the fit, plus what inexact multipliers and directions that
+    still turn leave open. Predicted powers are between {slowest:.3f} and {fastest:.3f}; of fully connected networks the
+    medians of measured powers are {shallow:.3f} with two layers and {deep:.3f} with three. An example of the exception
+    is the zero-asymmetric start, $W_l = I$ and $w_L = 0$, on one point, where nothing is ever outside. (Shares are
+    measured, not angles: an angle is a sum of such powers, and shows the slowest of them only late.)
 
     With two decomposable layers the multipliers come from the convex problem, not from the path. Where they are not
     unique, as in the convolutional case of figure 3, nothing is predicted. With the layers $\eta_1, \eta_2$ in singular
@@ -58,27 +66,30 @@ def log_time_exponents(
     It acts on the product $p$ of the later layers. While $p$ still turns, the power of $|P W_1 p| / (|P W_1| |p|)$ adds
     to that of the law, most of all where $P W_1 p$ nearly vanishes.
 
-    The law begins when a flow has passed its last vertex: when the vanishing part holds at most a share {settled:g} of
-    the $\ell_1$ norm and has the sign of what pushes it. (In fully connected networks one minus the cosine to the limit
-    is at most that share.) Where multipliers or turns leave more than {open_at_most:g} of a power open, that power is
-    not judged. Late windows follow the flow of a loss whose exponent is capped. Its limit is the same as long as the
-    vanishing part is above rounding; data whose margins this cap cannot tell apart are left out.
+    The law begins when a flow no longer passes from one vertex of the problem to another: when the vanishing part holds
+    at most a share {settled:g} of the $\ell_1$ norm and has the sign of what pushes it. (In fully connected networks
+    one minus the cosine to the limit is at most that share.) Where multipliers or turns leave more than
+    {open_at_most:g} of a power open, that power is not judged. Late windows follow the flow of a loss whose exponent is
+    capped. Its limit is the same as long as the vanishing part is above rounding; data whose margins this cap cannot
+    tell apart are left out.
     """
     tables = [table for table in (settling, two, three) if (table["quantity"] == quantities.VANISHING_POWER).any()]
     if not tables:
         raise Untested("no network leaves anything out whose power is predicted")
 
-    # a draw is one entry that vanishes, of one flow; all arrays have shape (draws,)
+    # A draw is one entry that vanishes, of one flow: of rho, or in fully connected networks the one share outside of
+    # the span. All arrays have shape (draws,), and what is left out is counted in these draws.
     draws = Draws(tables, draw=[*draw_columns(tables[0]), "index"])
 
     def of_power(column: str) -> np.ndarray:
-        """Return a column of the rows of VANISHING_POWER."""
+        """Return a column of the rows of VANISHING_POWER, the power of 1 / log t in the entry's share."""
         return draws.entries(quantities.VANISHING_POWER, column=column)[:, 0]
 
     power, predicted = of_power("value"), of_power("predicted")
     depth = of_power("depth")
     is_connected = of_power("network") == "fully_connected"
-    uncertainty = draws[quantities.POWER_UNCERTAINTY]
+    uncertainty = draws[quantities.POWER_UNCERTAINTY]  # by how much the power may be off, as flows are not at the limit
+    # masks by the reason that is printed; a nan is above nothing, and leaves an entry to the other reasons
     is_left_out = {
         "nothing is predicted: multipliers that are zero or not unique, more active entries than tight margins, or "
         "margins too near each other for the cap": ~np.isfinite(predicted),
@@ -104,11 +115,12 @@ def log_time_exponents(
         power[judged],
         predicted[judged],
         tolerance=tolerance + uncertainty[judged],
-        relative_to=1.0,
+        relative_to=1.0,  # errors of powers are not divided by anything
         because=f"{tolerance:g} for the fit within a window, and what still moves leaves open",
         excluded={words: int((reason == words).sum()) for words in is_left_out},
-        rivals={
+        rivals={  # other powers
             r"$1/L$ for all": 1 / depth[judged],
+            # margins of support vectors differ by constants, whose share in the margins falls like 1 / log t
             "1 for all, as the margins' offsets have": 1.0,
             r"$1/2$ for all, whatever the depth": 0.5,
             # of two decomposable layers, whose prediction is 1 - s_j

@@ -1,4 +1,12 @@
-"""Whether limits depend on the start (sections 5 and 6)."""
+"""Whether limits depend on the start (sections 5 and 6).
+
+- f is the network, of L layers v_l, and beta are its coefficients, f(x) = x^T beta. x_i are the points and y_i = +-1
+  their labels. A limit is the direction of beta at the last time.
+- Orthogonally decomposable networks have beta = S^T rho, where rho is the entrywise product of the layers' singular
+  coordinates. Here they are diagonal ones, full-length convolutional ones, and ones with a random matrix S.
+- A problem is a data set and a network of one depth: its limits are those from all starts on it. Problems are the draws
+  of the first check. Those of the last check are architectures at one depth.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +22,7 @@ from learning_dynamics.papers.tensor_networks.tables import MARGIN
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
-# Settings of the claim, whose values stand in workflow/config/tensor_networks.yaml:
+# The setting of the claim, whose value is in workflow/config/tensor_networks.yaml:
 # - degrees: angle up to which two limit directions count as one, and from which on they count as two; chosen
 
 
@@ -35,20 +43,21 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     r"""The limit directions of linear coefficients in separable classification do not depend on the initialisation.
 
     With two decomposable layers, and in fully connected networks, Theorem 2 and Corollary 1 leave one limit, because
-    the margin problem is convex and on data in general position has one solution. (Where two coordinates tie, as those
-    of the single point $(1, 1)$ do, the start also decides with two diagonal layers. Outside the conditions of Theorem
-    2 a coordinate never takes part in the limit if the two layers start equal in size there, with a product of the
-    wrong sign.)
+    the max-margin problem of its norm is convex, and has one solution on data in general position. (Where two
+    coordinates tie, as those of the single point $(1, 1)$ do, the start also decides with two diagonal layers. Outside
+    the conditions of Theorem 2 a coordinate never takes part in the limit if the two layers start equal in size there,
+    with a product of the wrong sign.)
 
     From three decomposable layers on Theorem 2 leaves every stationary point of the $\ell_{2/L}$ max-margin problem,
-    and the start decides: {several} of {deep} such problems, a data set and a network each, have more than one limit,
-    up to {most} from {count} starts. Two limits are up to {apart:.0f} degrees apart; they count as one up to an angle
-    of {degrees:g}°. Of the starts of real networks with three or more layers {above_minimum:.0%} end more than one per
-    cent above the global minimum.
+    the least $\sum_j |\rho_j|^{2/L}$ with all margins at least one, and the start decides. A problem is a data set and
+    a network here: {several} of {deep} such problems have more than one limit, up to {most} from {count} starts. Limits
+    are up to {apart:.0f} degrees apart; two of them count as one up to an angle of {degrees:g}°. Of the starts of real
+    networks with three or more layers {above_minimum:.0%} end more than one per cent above the global minimum.
 
-    Of two layers that are neither decomposable nor fully connected the least $\|v_1\|^2 + \|v_2\|^2$ with all margins
-    at least one decides (Theorem 1), which is not convex: {several_others} of {others} such problems have more than one
-    limit, up to {apart_others:.0f} degrees apart. The points of filters are chosen so that they have.
+    For two layers that are neither decomposable nor fully connected, the limit is a stationary point of the least
+    $\|v_1\|^2 + \|v_2\|^2$ with all margins at least one (Theorem 1). This problem is not convex: {several_others} of
+    {others} such problems have more than one limit, up to {apart_others:.0f} degrees apart. The points on which filters
+    are tried are chosen so that they have.
     """
     problems = pd.concat([_limits_of_problems(table, degrees) for table in starts], ignore_index=True)
     # arrays of shape (problems,)
@@ -62,14 +71,14 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     is_turning = (largest_angle > degrees) & (largest_turn > degrees / 2)
 
     def one_limit(where: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the arguments of the check that the problems of a mask have one limit from all starts."""
+        """Return the arguments of the check that each problem of a mask has one limit from all starts."""
         return {"values": largest_angle[where], "undecided": is_turning[where]}
 
     def several_limits(where: np.ndarray) -> Any:
         """Return the arguments of the check that the problems of a mask have several limits.
 
-        It is made by architecture and depth: on one data set all starts may have the same limit by chance, but not on
-        all data sets. It is `NOT_CLAIMED` if the mask has no problem.
+        Its draws are architectures at one depth: on one data set all starts may have the same limit by chance, but not
+        on all data sets. It is `NOT_CLAIMED`, so that nothing is said, if the mask has no problem.
         """
         if not where.any():
             return NOT_CLAIMED
@@ -78,7 +87,8 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
 
     # Of each problem, whether the correction predicts one limit, and whether each rival does. The first two rivals
     # predict one limit where several show: the first check refuses them. The last two predict several where no second
-    # one shows: the last check is undecided for them, which is another verdict than the claim's.
+    # one shows: the last check is undecided for them. That suffices: a rival is refused by any other verdict than the
+    # claim's.
     has_one_limit = is_fully_connected | (is_decomposable & (depth == 2))
     has_one_limit_by_rival = {
         "one limit at any depth but four": is_fully_connected | (is_decomposable & (depth != 4)),
@@ -90,14 +100,14 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
         "largest angle in degrees between the limits from two starts, where one limit is predicted",
         **one_limit(np.full(len(problems), True)),  # the sentence of the paper is on all problems
         at_most=degrees,
-        because="chosen; undecided while a direction turns by half as much",
+        because="chosen; undecided where it is exceeded while a direction still turns by half as much",
         corrected=one_limit(has_one_limit),
         rivals={rival: one_limit(predicted) for rival, predicted in has_one_limit_by_rival.items()},
     )
     yield premise(
         every_draw(
             r"the loss falls: $\min_i y_i f(x_i) / \log t$ at the end",
-            Draws(starts)[MARGIN],
+            Draws(starts)[MARGIN],  # of every start on every problem
             at_least=0.5,  # halfway between the two values in `because`
             because="it tends to one; zero where a flow stays at a saddle",
         )
@@ -105,11 +115,13 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     yield every_draw(
         "where several limits are predicted: the largest such angle of each architecture and depth",
         at_least=degrees,
-        because="as above, at rest; undecided where no data set shows a second limit, which others may have",
+        because="chosen, as above; of limits at rest; undecided where no data set shows a second limit, which others "
+        "may have",
         printed=NOT_CLAIMED,  # the paper claims several limits of no problem
         corrected=several_limits(~has_one_limit),
         rivals={rival: several_limits(~predicted) for rival, predicted in has_one_limit_by_rival.items()},
     )
+    # for the text
     deep = problems[is_decomposable & (depth > 2)]
     others = problems[is_other]
     deep_excess = select(pd.concat(starts), quantities.QUASI_NORM_EXCESS, depth=lambda depth: depth > 2)["value"]
