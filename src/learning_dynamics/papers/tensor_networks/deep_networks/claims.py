@@ -1,4 +1,17 @@
-"""Deep fully connected networks: Theorem 6, and the steps (88) and (93) of its proof."""
+"""Deep fully connected networks: Theorem 6, and the steps (84), (88) and (93) of its proof.
+
+- The layers are square matrices W_1, ..., W_(L-1) and a vector w_L, the same as W_L in formulas; they start at alpha
+  times their initial directions, the paper's bar-W_l. alpha is the initial scale, lambda the number of Theorem 6.1.
+- beta are the coefficients, f(x) = x^T beta; X has the points in its rows, y are the labels, r the residuals
+  f(x_i) - y_i, X^+ the pseudo-inverse of X. beta_* is the interpolator of least l2 norm, X^+ y.
+- s_l, u_l and v_l are the top singular value of W_l and its left and right singular vectors.
+- The runs start at the identity, W_l = alpha I and w_L = 0; at descending layers, random ones within the conditions of
+  Theorem 6.1; at Gaussian layers, which need not fulfil them; or at silent ones: descending, but with the last two
+  layers zero, so that lambda is zero.
+
+A draw is a data set, or random layers, at one depth. A flow is a draw from one scale. A flow that the integrator gave
+up is nan, and the judge counts it, or its draw, as undecided.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,12 +33,11 @@ from learning_dynamics.papers.tensor_networks.deep_networks import quantities
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
-# Symbols are those of `quantities`; lambda is that of Theorem 6.1, r the residual, X^+ the pseudo-inverse of the data.
-#
-# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
-# - order: least mean power of alpha in the distance from the least-norm interpolator; chosen, as any above zero will do
-# - tolerance: of the power of alpha in the distance from rank one, in the mean over draws; chosen, a fifth of the
-#   distance from the corrected power to the nearest rival
+# Settings of these claims, whose values are in workflow/config/tensor_networks.yaml:
+# - order, of `theorem_6_bias` and `theorem_6_any_directions`: least mean power of alpha in the distance from the
+#   least-norm interpolator; chosen, as any above zero will do
+# - tolerance, of `equation_88`: error of the power of alpha in the distance from rank one, in the mean over draws;
+#   chosen, a fifth of the distance from the corrected power to the nearest rival
 
 LEAST_L1 = r"the least $\ell_1$ norm"
 
@@ -68,20 +80,24 @@ def theorem_6_convergence(
     W_l^T \bar W_l \succeq \bar W_{l+1} \bar W_{l+1}^T$, and $\bar W_{L-1}^T \bar W_{L-1} \succeq \bar w_L \bar w_L^T +
     \lambda I$ with $\lambda > 0$.
 
-    A flow that stays at a saddle counts against the claim. With the last two layers zero every condition holds but
-    $\lambda > 0$, and the start is a saddle: all {stuck} flows from there keep the labels as their residual. The
-    conditions are sufficient, not necessary: of the flows from Gaussian layers, which do not enter the verdict,
+    Layers start at $W_l = \alpha \bar W_l$ and $w_L = \alpha \bar w_L$, and $A \succeq B$ says that $A - B$ is positive
+    semidefinite. A flow that stays at a saddle counts against the claim. With the last two layers zero every condition
+    holds but $\lambda > 0$, and the start is a saddle: all {stuck} flows from there keep the labels as their residual.
+    The conditions are sufficient, not necessary: of the flows from Gaussian layers, which do not enter the verdict,
     {gaussian_converged} of {gaussian_flows} converge too.
     """
     within = [*identity, *descending]  # tables of flows within the conditions
     gaussian_residuals = _residuals(gaussian)
+    # the residual, relative to the largest label, at which flows stop
     precision = max(settings_of(table)["integration"]["residual"] for table in (*within, *silent))
+    # a rival that alters both checks; each refuses it
     stays = r"networks stay at the saddle within the conditions as with $\lambda = 0$"
     yield every_draw(
         "residual at the end, relative to the labels",
         _residuals(within),
         at_most=precision,
         because="the residual at which flows stop; a flow that stays at a saddle keeps one of order one",
+        # other flows, whose residuals have to meet the same bound
         rivals={
             r"$\lambda = 0$ is enough": {"values": _residuals([*within, *silent])},
             stays: {"values": _residuals(silent)},
@@ -91,7 +107,7 @@ def theorem_6_convergence(
         r"residual at the end with $\lambda = 0$, less one",
         _residuals(silent),
         1.0,
-        tolerance=precision,
+        tolerance=precision,  # relative to the residual that is measured, one
         because="a network that stays zero; the precision asked for",
         # by the rival flows within the conditions have a residual of one as well
         rivals={stays: {"measured": _residuals([*identity, *silent])}},
@@ -119,15 +135,17 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     r"""If the loss tends to zero, then as $\alpha \to 0$ the limit of a deep fully connected network tends to the
     interpolator of least $\ell_2$ norm, whatever the depth.
 
-    At every scale the relative distance is within a bound of order $\alpha$; the largest ratio to the bound is
-    {nearest:.2g}. From random layers the distance falls like $\alpha^{p}$ with $p$ = {power:.3f} on average, where at
-    least {order:g} is asked for. From the identity every layer stays a multiple of the identity plus a matrix within
-    the span of the data. The limit is then the least-norm interpolator at every $\alpha$, which is more than the
+    Layers start at $\alpha$ times their initial directions. At every scale the distance of the limit from that
+    interpolator, relative to the interpolator's norm, is within a bound of order $\alpha$; the largest ratio to the
+    bound is {nearest:.2g}. From random layers the distance falls like $\alpha^{p}$ with $p$ = {power:.3f} on average,
+    where at least {order:g} is asked for. From the identity every layer stays a multiple of the identity plus a matrix
+    within the span of the data. The limit is then the least-norm interpolator at every $\alpha$, which is more than the
     theorem says.
     """
     yield from _tends_to_least_norm(descending, order)
     flows = Draws(identity)
-    # shape (flows,): |beta - beta_*| / |beta_*|, and |X^+| |r| / |beta_*| with the residual r asked for
+    # shape (flows,): |beta - beta_*| / |beta_*|, and the most that |X^+| |r| / |beta_*| is at the residuals where flows
+    # stop
     distance = _of_flows(flows, quantities.DISTANCE_FROM_LEAST_L2)
     allowed = _of_flows(flows, quantities.DISTANCE_BOUND_OF_RESIDUAL)
     yield every_draw(
@@ -144,14 +162,16 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
     A draw is left out if one of its flows ends at a saddle, and undecided if the integrator gave one up.
     """
     draws = _by_scale(*tables)
-    # halfway, in the logarithm, between the residual asked for and that at a saddle, of order one; shape (draws, 1)
+    # The residual from which on a flow counts as ended at a saddle: halfway, in the logarithm, between that at which
+    # flows stop and that at a saddle, of order one; shape (draws, 1).
     saddle_from = np.sqrt(draws.setting("integration.residual"))[:, None]
     ends_at_saddle = (draws.entries(quantities.RESIDUAL) > saddle_from).any(axis=1)  # a flow given up, nan, does not
     converged = ~ends_at_saddle
     followed = converged & np.isfinite(draws.largest(quantities.DISTANCE_FROM_LEAST_L2))
-    excluded = {"the loss does not vanish, of which the theorem does not speak": int(ends_at_saddle.sum())}
+    excluded = {"the loss does not vanish, of which the theorem says nothing": int(ends_at_saddle.sum())}
     n_given_up = int((converged & ~followed).sum())
-    # the mean is of the draws that were followed: the others are named as undecided
+    # The mean is of the draws that were followed. Without these counts the judge would count all of its draws for the
+    # answer; with them those that were given up are undecided, and leave a check that holds undecided.
     counts = {"draws_for": int(followed.sum()), "draws_undecided": n_given_up} if n_given_up else {}
 
     def largest_ratio(distance: Quantity) -> np.ndarray:
@@ -171,6 +191,7 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
         because="the first layer keeps its part outside the span of the data, and the conservation laws bound the "
         "product of the others",
         excluded=excluded,
+        # the distance from another interpolator, in units of the same bound
         rivals={LEAST_L1: {"values": largest_ratio(quantities.DISTANCE_FROM_LEAST_L1)}},
         fact="nearest",
     )
@@ -178,7 +199,7 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
         "power of $\\alpha$ in the distance, between the two smallest scales, mean of draws",
         mean_power(quantities.DISTANCE_FROM_LEAST_L2),
         order,
-        because="chosen; any power above zero tends to the limit, one is what the first layer's start leaves",
+        because="chosen: a distance with any power above zero vanishes, and one is what the first layer's start leaves",
         excluded=excluded,
         rivals={LEAST_L1: {"estimate": mean_power(quantities.DISTANCE_FROM_LEAST_L1)}},
         fact="power",
@@ -197,8 +218,10 @@ def theorem_6_any_directions(gaussian: Sequence[Table], *, order: Positive) -> C
     r"""The bias towards the least $\ell_2$ norm as $\alpha \to 0$ holds for any initial directions from which the loss
     tends to zero, not only for those of Theorem 6.1.
 
-    At every scale the relative distance is at most {nearest:.2g} of its bound, which is of order $\alpha$. It falls
-    like $\alpha^{p}$ with $p$ = {power:.3f} on average over {draws} draws, where at least {order:g} is asked for.
+    Layers start at $\alpha$ times their initial directions. At every scale the distance of the limit from the
+    interpolator of least $\ell_2$ norm, relative to this norm, is at most {nearest:.2g} of its bound, which is of order
+    $\alpha$. It falls like $\alpha^{p}$ with $p$ = {power:.3f} on average over {draws} draws, where at least {order:g}
+    is asked for.
     """
     return _tends_to_least_norm(gaussian, order)
 
@@ -217,10 +240,12 @@ def equation_84(layers: Table) -> Claim:
     w_L^T)^{L-1}$ and $(A - w_L w_L^T)^{L-1} \succeq \lambda^{L-1} I$, with $P = W_1 \cdots W_{L-1}$ and $A = W_{L-1}^T
     W_{L-1}$.
 
-    The proof of the first two inequalities squares others, and squaring does not keep the order of matrices. Of {draws}
-    draws with four layers and more {break_first} break the first, and of {three_or_more} with three and more
-    {break_second} break the second. The theorem needs $P^T P \succeq \lambda^{L-1} I$ alone. This holds on every draw:
-    the least eigenvalue of $P^T P$ is at least {value:.3g} times $\lambda^{L-1}$.
+    Each layer dominates the next if $W_l^T W_l \succeq W_{l+1} W_{l+1}^T$ for all $l < L$, with $w_L$ as $W_L$;
+    $\lambda$ is the least eigenvalue of $A - w_L w_L^T$. The proof of the first two inequalities squares others, and
+    squaring does not keep the order of matrices. Of {draws} draws with four layers or more {break_first} break the
+    first, and of {three_or_more} draws with three or more {break_second} break the second. The theorem needs $P^T P
+    \succeq \lambda^{L-1} I$ alone. This holds on every draw: the least eigenvalue of $P^T P$ is at least {value:.3g}
+    times $\lambda^{L-1}$.
     """
     draws = Draws(layers)  # arrays below have shape (draws,)
     # of products of 2 (L - 1) matrices, relative to what each check divides by; chosen: thousands of units of roundoff
@@ -234,7 +259,7 @@ def equation_84(layers: Table) -> Claim:
     def up_to(most_layers: int, step: np.ndarray) -> Any:
         """Return the argument of a step's check that claims the step for at most `most_layers` layers.
 
-        It is `NOT_CLAIMED` if no draw has so few.
+        It is `NOT_CLAIMED`, so that the check takes no part, if no draw has so few.
         """
         is_claimed = depth <= most_layers
         return {"values": step[is_claimed]} if is_claimed.any() else NOT_CLAIMED
@@ -245,11 +270,13 @@ def equation_84(layers: Table) -> Claim:
         draws[quantities.PRODUCT_OVER_LEAST],
         at_least=1 - rounding,
         because="rounding",
+        # the same in units of a larger number
         rivals={
             r"with the largest eigenvalue in place of $\lambda$": {"values": draws[quantities.PRODUCT_OVER_LARGEST]},
         },
     )
-    # each rival alters one of the next two checks; the other is then as corrected
+    # The correction claims the steps up to some depths alone, and a rival up to one depth more. Each rival alters one
+    # of the next two checks; the other is then as corrected.
     yield every_draw(
         "first step: least eigenvalue of the difference, relative",
         first_step,
@@ -288,11 +315,13 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
     r"""As the initial scale falls, every matrix of a deep fully connected network is of rank one up to a remainder of
     order $\alpha^2$, $W_l = s_l u_l v_l^T + O(\alpha^2)$.
 
-    By (87) the squares of all singular values but the largest sum to at most a multiple of $\alpha^2$; the root of this
-    is of order $\alpha$. Between the two smallest scales the power is {power:.3f} on average. On every draw it differs
-    from one by at most {value:.2g}, where a quarter is allowed. The average may be off by {tolerance:g} in addition to
-    its interval.
+    $s_l$, $u_l$ and $v_l$ are the top singular value of $W_l$ and its vectors. By (87) the squares of all other
+    singular values sum to at most a multiple of $\alpha^2$; the root of this, the norm of the remainder, is of order
+    $\alpha$. Between the two smallest scales the power of $\alpha$ in the largest remainder is {power:.3f} on average.
+    On every draw it differs from one by at most {value:.2g}, where a quarter is allowed. The average may be off by
+    {tolerance:g} in addition to its interval.
     """
+    # of the largest |W_l - s_l u_l v_l^T|_F of all l < L, at the limit; shape (draws,)
     powers = _powers(_by_scale(*descending, *gaussian), quantities.DISTANCE_FROM_RANK_ONE)
     rivals = {"order zero: matrices that keep their rank": 0.0, "order three halves": 1.5}
     yield equal_on_every_draw(
@@ -300,9 +329,9 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
         powers,
         2.0,
         tolerance=0.25,
-        relative_to=1.0,
+        relative_to=1.0,  # errors of powers are not divided by anything
         because="halfway to order three halves; scales of one to three hundredths add higher powers",
-        rivals=rivals,
+        rivals=rivals,  # other powers, in both checks
         corrected=1.0,
     )
     yield equal(
@@ -310,7 +339,8 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
         mean(powers),
         2.0,
         tolerance=tolerance,
-        resolution=0.5,  # the distance of order three halves from the corrected order, one
+        # the distance of order three halves from the corrected order, one: wider intervals leave the check undecided
+        resolution=0.5,
         because="higher powers of a scale of one to three hundredths",
         rivals=rivals,
         corrected=1.0,
@@ -329,10 +359,11 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim
     r"""At all times adjacent top singular vectors align, $(v_l^T u_{l+1})^2 \geq 1 - \alpha^2 G_l / s_{l+1}^2$, where
     the initial directions give $G_l$.
 
-    On all {draws} flows the misalignment is at most {value:.2g} of its bound, on the way and at the limit. At limits
-    from the smallest scale it is at most {small:.1e} of the bound: it falls like $\alpha^{p}$ with $p$ = {power:.2f}.
-    The layers' Gram matrices differ by order $\alpha^2$, which turns singular vectors by an angle of that order; the
-    misalignment, its squared sine, is of order $\alpha^4$.
+    $v_l$ is the top right singular vector of layer $l$, $u_{l+1}$ the top left one of the next, and $s_{l+1}$ its
+    singular value. On all {draws} flows the misalignment, $1 - (v_l^T u_{l+1})^2$, is at most {value:.2g} of its bound,
+    on the way and at the limit. At limits from the smallest scale it is at most {small:.1e} of the bound: it falls like
+    $\alpha^{p}$ with $p$ = {power:.2f}. The Gram matrices $W_l^T W_l$ and $W_{l+1} W_{l+1}^T$ differ by order
+    $\alpha^2$, which turns singular vectors by an angle of that order; its squared sine is of order $\alpha^4$.
     """
     draws = _by_scale(*descending, *gaussian)
 
@@ -344,8 +375,8 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim
     at_limit = _of_flows(draws, quantities.MISALIGNMENT_OVER_BOUND)
     on_the_way = _of_flows(draws, quantities.MISALIGNMENT_OVER_BOUND_ON_THE_WAY)
     alpha = _of_flows(draws, quantities.MISALIGNMENT_OVER_BOUND, column="scale")
-    # 1 - cos^2 has the rounding of one, which is below a hundredth of 1e-13. A power between the scales 0.01 and 0.03
-    # is therefore off by less than 0.01.
+    # Draws that are left out of the mean. 1 - cos^2 has the rounding of one, which is below a hundredth of 1e-13. A
+    # power between the scales 0.01 and 0.03 of what is larger is therefore off by less than 0.01.
     is_rounding = at_smallest_scale(quantities.MISALIGNMENT) < 1e-13
     power = mean(_powers(draws, quantities.MISALIGNMENT)[~is_rounding])
 
@@ -354,8 +385,8 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim
         np.maximum(at_limit, on_the_way),
         at_most=1.0,
         because="(93) and (94)",
-        # Rivals are in units of the bound, alpha^2 G_l / s_(l+1)^2. A tenth is chosen. The exponent 5 is above 4, with
-        # which the misalignment falls.
+        # other bounds, in units of alpha^2 G_l / s_(l+1)^2; a tenth is chosen, and 5 is above the exponent 4, with
+        # which the misalignment falls
         rivals={"a tenth of the bound": 0.1, r"$\alpha^5 G_l / s_{l+1}^2$ as the bound": alpha**3},
         scaled=True,
     )
@@ -363,7 +394,7 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim
         "power of $\\alpha$ in $1 - (v_l^T u_{l+1})^2$, mean of draws",
         power,
         2.0,
-        because="(93) bounds it by the square of the scale",
+        because="(93) bounds the misalignment by the square of the scale",
         excluded={"below rounding at the smallest scale": int(is_rounding.sum())},
         rivals={r"a misalignment of order $\alpha^5$": 5.0},
     )

@@ -1,4 +1,16 @@
-"""The local optimum to which networks tend from starts of each scale: an observation on what the paper leaves open."""
+"""The local optimum to which networks tend from starts of each scale: an observation on what the paper leaves open.
+
+- A diagonal network of L layers classifies points x_i with labels y_i; beta are its coefficients. The problem is that
+  of the l_(2/L) max margin: the least sum_j |beta_j|^(2/L) with all margins y_i x_i^T beta at least one. From three
+  layers on it has several local optima. Those of a data set are numbered in the order of this sum, from 1, the global
+  one.
+- A start is a draw of the layers, Gaussian but for the last, which is zero, times a scale alpha. All scales have the
+  same draws of layers.
+- A coordinate beta_j escapes from zero where |theta_j| comes to its blow-up time c_j; theta and c are those of the
+  claim (`theory`). The greedy choice is the optimum of most entries among the coordinates that escape.
+
+A draw of these checks is a data set: shares are taken over its starts, and the checks are on means over data sets.
+"""
 
 import numpy as np
 
@@ -8,13 +20,13 @@ from learning_dynamics.papers.tensor_networks.local_optima import quantities
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, select
 
-# Settings of the claim, whose values stand in workflow/config/tensor_networks.yaml:
-# - middle: initialisation scale of order one, which is compared with the run's smallest and largest
+# Settings of the claim, whose values are in workflow/config/tensor_networks.yaml:
+# - middle: initialisation scale of order one, which is compared with the run's smallest and largest; chosen
 # - greedy_share: least share of the starts of the smallest scale that come to the greedy choice; chosen
 
 # the `because` of the checks on differences between shares at two scales
 PAIRED = "mean over data sets, with the same starts at both scales; starts at no optimum count against the difference"
-# phrases of the rivals of the differences of shares
+# phrases of rivals, each of which alters several of the checks on differences
 NO_SCALE = "no dependence on scale"
 NO_DEPTH = "no dependence on depth"
 LARGER_WORSE = "the larger the start, the worse"
@@ -34,22 +46,24 @@ def global_optimum_share(starts: Table, *, middle: Positive, greedy_share: Fract
     With five layers this difference is smaller. From large starts, too, it tends there less often than from starts of
     order one: by a few per cent of the starts, over all depths.
 
-    With three layers {small_shallow:.1%} of the starts come to the global optimum from a scale of {small:g},
+    The problem is the least $\sum_j |\beta_j|^{2/L}$ with all margins at least one. With three layers
+    {small_shallow:.1%} of the starts come to the global optimum from a scale of {small:g},
     {middle_shallow:.1%} from {middle:g} and {large_shallow:.1%} from {large:g}; with five {small_deep:.1%},
     {middle_deep:.1%} and {large_deep:.1%}. Starts are the same at all scales. Each of the {draws} data sets is a draw;
     it has {optima:.1f} local optima on average, which are enumerated.
 
     Small starts choose greedily. With $\theta = \sum_i \nu_i y_i x_i$ and $\dot\nu_i = e^{-y_i f(x_i)}$, coordinate $j$
-    escapes when $|\theta_j|$ reaches a threshold $c_j$ of order $\alpha^{2 - L}$, which the start sets; what has
-    escaped settles at once. So the coordinate of the largest $|\sum_i y_i x_{ij}| / c_j$ escapes first, and others
-    follow only while what has escaped cannot classify all points. The greedy choice is, of the optima whose entries are
-    all among these coordinates, with their signs, the one that has most entries. From a scale of {small:g} all but
-    {missed:.1%} of the starts come to it, where at least {right:.0%} are asked for at each depth, and {escaped:.1%} to
-    an optimum with entries among these coordinates alone. From {middle:g} that prediction is right for
-    {from_middle:.0%} of the starts, from {large:g} for {from_large:.0%}. From {large:g} another prediction, the least
-    $\ell_1$ norm with weights $c_j$, is right for {weighted:.0%} of the starts, and for {weighted_where_optimum:.0%} of
-    those for which it is a local optimum. The greedy choice alone, without any flow, is the global optimum for
-    {greedy_is_global:.1%}; why starts of order one do better is not explained.
+    escapes from zero when $|\theta_j|$ reaches a threshold $c_j$ of order $\alpha^{2 - L}$, which the start sets. What
+    has escaped settles in times that are short against the waits. So the coordinate of the largest
+    $|\sum_i y_i x_{ij}| / c_j$ escapes first, and others follow only while what has escaped cannot classify all points.
+    Consider the optima whose nonzero entries are all among these coordinates, with their signs. The greedy choice is
+    the one of them that has most nonzero entries. From a scale of {small:g} all but {missed:.1%} of the starts come to
+    it, where at least {right:.0%} are asked for at each depth; {escaped:.1%} come to an optimum with nonzero entries
+    among these coordinates alone. From {middle:g} the greedy choice is right for {from_middle:.0%} of the starts, from
+    {large:g} for {from_large:.0%}. From {large:g} another prediction, the least $\ell_1$ norm with weights $c_j$, is
+    right for {weighted:.0%} of the starts, and for {weighted_where_optimum:.0%} of those for which it is a local
+    optimum. The greedy choice alone, without any flow, is the global optimum for {greedy_is_global:.1%} of the starts;
+    why starts of order one do better is not explained.
 
     With two points in three dimensions, and with three in three or six, small starts of three layers do worse as well,
     as a test measures. With a single point nothing depends on the scale: it stretches all waits of coordinates alike.
@@ -64,8 +78,9 @@ def global_optimum_share(starts: Table, *, middle: Positive, greedy_share: Fract
     largest_deep_gain = _largest_gain(starts, deep, middle, over=small)
     gains_over_large = [_least_gain(starts, depth, middle, over=large) for depth in depths]
 
-    # A rival that a check does not name takes what is claimed there. LARGER_BETTER agrees with the first check, and the
-    # third refuses it; LARGER_WORSE agrees with the third, and the first refuses it.
+    # A rival is another sign of the mean, 0 for none; one check that refuses it is enough. A check that does not name a
+    # rival claims under it what it always does. LARGER_BETTER agrees with the first check, and the third refuses it;
+    # LARGER_WORSE agrees with the third, and the first refuses it.
     share = "share of starts at the global optimum"
     differ = f"{share}, $\\alpha = {middle:g}$ less $\\alpha = {small:g}$"
     yield _mean_has_sign(
@@ -108,6 +123,7 @@ def global_optimum_share(starts: Table, *, middle: Positive, greedy_share: Fract
         large_deep=_global_share(starts, deep, large),
         optima=float(select(starts, quantities.NUMBER_OF_OPTIMA)["value"].mean()),
         missed=1 - _share_as_predicted(starts, quantities.OPTIMUM, small),
+        # 1 where it is so, 0 where not; nan, of a start at no optimum, counts as not
         escaped=float((select(starts, quantities.WITHIN_ESCAPED, scale=small)["value"] == 1).mean()),
         from_middle=_share_as_predicted(starts, quantities.OPTIMUM, middle),
         from_large=_share_as_predicted(starts, quantities.OPTIMUM, large),
@@ -121,8 +137,8 @@ def global_optimum_share(starts: Table, *, middle: Positive, greedy_share: Fract
 def _mean_has_sign(name: str, differences: np.ndarray, *, sign: int) -> Check:
     """Check that the mean of differences, shape (data sets,), has a sign, 1 or -1, or is zero for a sign of 0.
 
-    The mean counts as zero if its interval covers zero. A rival replaces the sign alone: in its differences, too,
-    starts at no optimum count against a positive sign.
+    The mean counts as zero if its interval covers zero. A rival replaces the sign alone, by `@takes_rivals`: in its
+    differences, too, starts at no optimum count against a positive sign.
     """
     if sign == 0:
         return equal(name, mean(differences), 0.0, because=PAIRED)
@@ -140,12 +156,12 @@ def _starts_choose_greedily(starts: Table, depth: int, scale: float, least_share
     by_gradients = _predicted_optima(starts, quantities.OPTIMUM_BY_GRADIENTS, depth, scale)  # with all c_j equal
     by_weighted_l1 = _predicted_optima(starts, quantities.OPTIMUM_BY_WEIGHTED_L1, depth, scale)  # with weights c_j
     return at_least(
-        f"{depth} layers, $\\alpha = {scale:g}$: share of starts at the optimum that is predicted",
+        f"{depth} layers, $\\alpha = {scale:g}$: share of starts at the optimum that is predicted, the greedy choice",
         _mean_share(reached == greedy),
         least_share,
         because="chosen: of several optima on the escaped coordinates, that of most entries is a guess, and "
         "nearly tied escapes may go either way",
-        # the prediction is within the estimate: a rival has another estimate, and the same bound
+        # a rival is another prediction: another share, which has to be above the same bound
         rivals={
             "small starts choose by gradients alone, not by their own sizes": {
                 "estimate": _mean_share(reached == by_gradients)
@@ -159,7 +175,7 @@ def _starts_choose_greedily(starts: Table, depth: int, scale: float, least_share
 
 
 def _mean_share(is_as_predicted: np.ndarray) -> Estimate:
-    """Return the share of starts, shape (data sets, starts), that end as predicted: the mean over data sets."""
+    """Return the share of starts that end as predicted, the mean over data sets, from a mask (data sets, starts)."""
     return mean(is_as_predicted.mean(axis=1))
 
 

@@ -1,4 +1,12 @@
-"""What the flow of a network's layers conserves (appendices D, F and H)."""
+"""Whether the tensor form computes the networks with an activation (section 3), and what the flow of layers conserves.
+
+- f(x) is the network's output and phi its activation. The tensor form (2) contracts the data tensor M(x) with one layer
+  v_l after the other, and applies phi to every entry that is left. In (3) to (5) an architecture has a formula of its
+  own, layer by layer.
+- U_l are the matrices of an orthogonally decomposable network: the j-th entry of U_l^T v_l is the layer's j-th singular
+  coordinate. W_1, ..., W_(L-1) and w_L are the layers of a fully connected network; in formulas W_L is w_L, as a
+  column.
+"""
 
 from typing import Any
 
@@ -25,20 +33,23 @@ def tensor_formulation(outputs: Table) -> Claim:
     r"""With any activation $\phi$ the tensor formulation (2) gives diagonal (3), convolutional (4) and fully connected
     (5) networks.
 
-    A convolutional network's tensor has no zeros of its own. The rest of the paper is on linear networks, for which
-    nothing changes. Where tensor form and network are predicted to agree the largest difference of outputs is
-    {value:.1e}. With sigmoid or softplus and three or more layers it is at least {apart:.1g} in diagonal and fully
-    connected networks.
+    (2) contracts the data tensor with one layer after the other, and applies $\phi$ to every entry that is left each
+    time; (3) to (5) compute layer by layer. A convolutional network's tensor has no zeros of its own. The rest of the
+    paper is on linear networks, for which nothing changes. Where (2) and the network are predicted to agree, the
+    difference of their outputs is at most {value:.1e} of the larger output. With sigmoid or softplus and three or more
+    layers it is at least {apart:.1g} of it in diagonal and fully connected networks.
     """
-    draws = Draws(outputs)  # arrays below have shape (draws,)
-    by_tensor = draws[quantities.OUTPUT]  # (2)
-    by_layers = draws.entries(quantities.OUTPUT, column="predicted")[:, 0]  # (3) to (5)
+    # a draw is an input and all layers, for one network, depth and activation; arrays below have shape (draws,)
+    draws = Draws(outputs)
+    by_tensor = draws[quantities.OUTPUT]  # f(x) by (2)
+    by_layers = draws.entries(quantities.OUTPUT, column="predicted")[:, 0]  # f(x) by (3), (4) or (5)
     network, depth, activation = (draws.column(name) for name in ("network", "depth", "activation"))
     larger = np.maximum(np.abs(by_tensor), np.abs(by_layers))
     size = np.maximum(larger, 1e-300)  # where ReLU leaves nothing, both outputs are zero; 1e-300 avoids 0 / 0
     difference = np.abs(by_tensor - by_layers) / size
 
-    # of each draw, whether the correction predicts that the two formulations agree, and whether each rival does
+    # Of each draw, whether the correction predicts that the two formulations agree, and whether each rival does. Each
+    # rival predicts a difference on some draws that have none, so that the second check refuses it.
     is_zero_at_zero = draws[quantities.ACTIVATION_AT_ZERO] == 0
     has_zero_blocks = np.isin(network, ["diagonal", "fully_connected"])
     agree = is_zero_at_zero | ~has_zero_blocks | (depth == 2)
@@ -49,14 +60,15 @@ def tensor_formulation(outputs: Table) -> Claim:
     }
 
     def differences(where: np.ndarray) -> Any:
-        """Return the argument of a check on the draws of a mask, which claims nothing if there are none."""
+        """Return the argument of a check on the draws of a mask; `NOT_CLAIMED`, which says nothing, if it has none."""
         return {"values": difference[where]} if where.any() else NOT_CLAIMED
 
     yield every_draw(
         "difference of outputs, relative, where they are predicted to agree",
         difference,
-        at_most=1e-10,
+        at_most=1e-10,  # chosen: far above 1e-13, which is roundoff relative to a thousandth of the terms
         because="rounding, of sums that cancel to a thousandth of their terms",
+        # the printed sentence is on all draws; the correction and each rival claim this of the draws of their masks
         corrected=differences(agree),
         rivals={rival: differences(predicted) for rival, predicted in agree_by_rival.items()},
     )
@@ -68,8 +80,7 @@ def tensor_formulation(outputs: Table) -> Claim:
         corrected=differences(~agree),
         rivals={rival: differences(~predicted) for rival, predicted in agree_by_rival.items()},
     )
-    differs_by_theory = has_zero_blocks & (depth > 2) & ~is_zero_at_zero
-    yield Facts(apart=float(difference[differs_by_theory].min()))
+    yield Facts(apart=float(difference[~agree].min()))
 
 
 @claim(
@@ -81,11 +92,11 @@ def conservation(flow: Table) -> Claim:
     r"""In orthogonally decomposable networks the squared singular coordinates of any two layers keep their
     differences along the flow: $|[U_l^T v_l]_j|^2 - |[U_L^T v_L]_j|^2$ is constant.
 
-    The largest drift is {value:.1e} of the largest squared coordinate, while the loss fell to {moved:.1e} of its
-    initial value on the median draw.
+    $[U_l^T v_l]_j$ is the $j$-th singular coordinate of layer $v_l$. The difference changes by at most {value:.1e} of
+    the largest squared coordinate, while the loss falls to {moved:.1e} of its initial value on the median draw.
     """
     draws = Draws(flow, network=["diagonal", "convolutional", "decomposable"])
-    return _conserved(draws, "differences of the sizes, in place of their squares")
+    return _conserved(draws, "differences of the sizes, in place of their squares")  # fills {moved}
 
 
 @claim(
@@ -97,17 +108,25 @@ def equation_80(flow: Table) -> Claim:
     r"""In deep fully connected networks $W_l^T W_l - W_{l+1} W_{l+1}^T$, and $W_{L-1}^T W_{L-1} - w_L w_L^T$, are
     constant along the flow.
 
-    The largest drift of an entry is {value:.1e} of the largest entry of the products, while the loss fell to
-    {moved:.1e} of its initial value on the median draw.
+    $W_l$ are the layers and $w_L$ is the last one, a vector. An entry of these differences changes by at most
+    {value:.1e} of the largest entry of the products, while the loss falls to {moved:.1e} of its initial value on the
+    median draw.
     """
+    # fills {moved}
     return _conserved(Draws(flow, network="fully_connected"), r"$W_l W_l^T - W_{l+1} W_{l+1}^T$, the transposed order")
 
 
 def _conserved(flow: Draws, rival: str) -> Claim:
     """Yield the check that the differences that a flow conserves do not drift.
 
-    `rival` says in words of which other differences `OTHER_DRIFT` is.
+    Parameters
+    ----------
+    flow : Draws
+        A draw is a data set and a start, for one network and depth.
+    rival : str
+        Of which other differences OTHER_DRIFT is, in words: a rival says that these are conserved.
     """
+    # the largest of all times; a drift is the largest change of a difference since the start
     size = flow.largest(quantities.LARGEST_TERM)  # shape (draws,)
     loss = flow.entries(quantities.LOSS)  # shape (draws, times)
     yield every_draw(
@@ -116,6 +135,7 @@ def _conserved(flow: Draws, rival: str) -> Claim:
         at_most=FLOW_ERROR * flow.setting("integration.rtol"),
         because="a hundred times the integrator's tolerance",
         predicted=0.0,
+        # another drift, which has to meet the same bound
         rivals={rival: {"values": flow.largest(quantities.OTHER_DRIFT) / size}},
     )
     yield Facts(moved=float(np.median(loss[:, -1] / loss[:, 0])))
