@@ -188,7 +188,7 @@ def test_a_cached_function_is_called_once_for_the_same_table_and_arguments():
 def test_an_array_that_is_cached_cannot_be_changed():
     @cached_per_table
     def values(table):
-        return table["value"].to_numpy()
+        return 2.0 * table["value"].to_numpy()  # a new array: that of pandas is read-only without the cache
 
     with pytest.raises(ValueError, match="read-only"):
         values(table())[0] = 0.0

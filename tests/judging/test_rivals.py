@@ -110,8 +110,8 @@ def test_a_contradicted_claim_has_no_smallest_error():
 
 
 def test_facts_are_those_of_checks_and_those_that_the_claim_adds():
-    """A check gives its outermost draw, under the name asked for, and the headline the draw that it shows."""
-    # of 0.1, 0.2 and 0.7 the second is nearest its bound and shown, the third is the largest
+    """A check gives the largest value under the name in `fact`, and the headline that of the draw nearest its bound."""
+    # the values are 0.1, 0.2 and 0.7: the second is nearest its bound, 0.8 of it, the third is the largest
     check = every_draw("shape", SHAPE, at_most=[1.0, 0.25, 1.0], rivals={"strict": 0.05}, fact="largest")
     facts = evaluation_of(check, Facts(added=1.0)).facts
     assert (facts["largest"], facts["added"], facts["value"]) == (0.7, 1.0, 0.2)

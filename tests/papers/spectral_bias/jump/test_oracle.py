@@ -14,7 +14,7 @@ from tests.papers.spectral_bias.plain import by_time, flow, spectrum
 
 TEACHER = [0.5, 2.0, 1.0]
 DESCENDING = np.array([2.0, 1.0, 0.5])  # as tables have singular values
-JUMPS = 1 / (2 * DESCENDING)  # their times, in units of ln(1/gamma)
+JUMPS = 1 / (2 * DESCENDING)  # times of the jumps in units of ln(1/gamma), which runs record besides their grid
 INTEGRATION = Span(horizon=1.5, points=13, rtol=1e-12, atol=1e-60)
 
 
@@ -58,13 +58,15 @@ def test_each_value_obeys_an_equation_of_its_own(table, gamma, column):
 
 
 @pytest.mark.parametrize(("number", "s"), list(enumerate(DESCENDING)))
-def test_the_limit_is_zero_before_the_jump_and_s_after_it_and_between_them_at_it(table, number, s):
+def test_the_limit_jumps_from_zero_to_s_and_is_between_them_at_the_jump(table, number, s):
+    # the limit as gamma vanishes, at the same time in units of ln(1/gamma): that of any gamma will do
     limit, times = values_and_times(table, 1e-32, column="limit")
-    rounding = 1e-6  # more than that of times, and far less than their distances
-    before, after = times < JUMPS[number] - rounding, times > JUMPS[number] + rounding
+    margin = 1e-6  # above the rounding of recorded times, and far below the distance between two of them
+    before, after = times < JUMPS[number] - margin, times > JUMPS[number] + margin
     np.testing.assert_array_equal(limit[before, number], 0)
     np.testing.assert_array_equal(limit[after, number], s)
-    # one time is left, at the jump: there gamma exp(2 s t) = 1, and sigma = s / (1 + 2 s)
+    # One time is left, at the jump. With u = gamma exp(2 s t) sigma starts as u / 2 and obeys sigma' = 2 sigma (s -
+    # sigma), so that it is s u / (2 s + u); at the jump u = 1.
     assert limit[~before & ~after, number] == pytest.approx([s / (1 + 2 * s)])
 
 

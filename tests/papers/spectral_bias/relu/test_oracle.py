@@ -145,8 +145,11 @@ def made_up_trajectory(plateaus, sigma):
 
 @pytest.fixture(scope="module")
 def trajectory_and_table():
-    """Return a trajectory of two draws, and its table: of two plateaus, and of one late and three equal values."""
-    # the losses end at 1e-5 and 1e-6; stretches there are no plateaus, below the floor of 1e-4
+    """Return a trajectory of two draws, and its table.
+
+    The first draw has two plateaus and a change of rank, the second one late plateau and three equal singular values.
+    """
+    # the losses end at 1e-5 and 1e-6, below the floor of 1e-4: their last stretches do not count as plateaus
     plateaus = [[*TWO_PLATEAUS, (60.0, 60.1, 1e-5)], [*ONE_LATE_PLATEAU, (90.0, 90.1, 1e-6)]]
     sigma = np.ones((2, len(TIMES), 3))
     sigma[0] = np.where(TIMES[:, None] < CHANGE_OF_RANK, [1.0, 0.0, 0.0], np.sqrt([0.92, 0.075, 0.005]))
@@ -211,9 +214,10 @@ def test_cosines_of_directions_are_those_of_angles_between_subspaces(trajectory_
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_the_share_of_w_inside_the_teachers_span_is_what_least_squares_fits(trajectory_and_table, draw):
+def test_the_share_of_W_inside_the_teachers_span_is_that_of_the_squares_of_its_projection(trajectory_and_table, draw):
     trajectory, table = trajectory_and_table
     W, teacher = trajectory.constants["limit_W1"][draw], trajectory.constants["teacher_W"][draw]
+    # columns are the rows of W, projected on the span of the teacher's rows
     fit = teacher.T @ np.linalg.lstsq(teacher.T, W.T, rcond=None)[0]
     values = table[table["seed"] == draw].set_index("quantity")["value"]
     assert values["inside"] == pytest.approx(np.sum(fit**2) / np.sum(W**2))
