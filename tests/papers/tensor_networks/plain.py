@@ -28,6 +28,7 @@ from tests.support import (
 )
 
 ARCHITECTURES = ["diagonal", "convolutional", "fully_connected"]
+FLOW_RTOL = 1e-11  # of `flow`
 
 
 def lengths_of(architecture: str, inputs: int, depth: int) -> list[int]:
@@ -83,14 +84,14 @@ def gradient(function: Callable, state: np.ndarray) -> np.ndarray:
 
 
 def flow(loss: Callable, start: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """The states of gradient flow at given times by scipy's integrator, shape (times, parameters)."""
+    """The states of gradient flow at given times by scipy's LSODA, shape (times, parameters)."""
     solution = solve_ivp(
         lambda _t, state: -gradient(loss, state),
         (0, times[-1]),
         start,
         method="LSODA",
         t_eval=times,
-        rtol=1e-11,
+        rtol=FLOW_RTOL,
         atol=1e-13,
     )
     return solution.y.T
@@ -143,7 +144,7 @@ def check_starting_with(words: str, evaluated: Evaluation) -> Check:
 
 
 def evaluation_on(claim: str, *alterations: Callable, **settings: Any) -> Evaluation:
-    """What a claim says of its tables at smoke scale, altered."""
+    """What a claim says of copies of its tables at smoke scale, altered."""
     tables = claim_tables("tensor_networks", claim)
     for alter in alterations:
         alter(tables)
@@ -151,7 +152,7 @@ def evaluation_on(claim: str, *alterations: Callable, **settings: Any) -> Evalua
 
 
 def verdict(claim: str, *alterations: Callable, **settings: Any) -> str:
-    """The verdict on a claim's tables at smoke scale, altered."""
+    """The verdict on copies of a claim's tables at smoke scale, altered."""
     return evaluation_on(claim, *alterations, **settings).verdict
 
 
