@@ -1,6 +1,8 @@
 """What claims on classification refuse: each reads tables of flows at smoke scale in which one thing is altered.
 
-Alterations are just inside of a criterion and just beyond it. Times are log log t.
+Alterations are just inside of a criterion and just beyond it: `put` and the like return an alteration, which `verdict`
+and `evaluation_on` apply to copies of a claim's tables. Times are log log t. X^T r is the sum of all points x_i with
+the residuals of the exponential loss as weights; the theorems assume that it converges in direction.
 """
 
 import numpy as np
@@ -19,9 +21,10 @@ from tests.papers.tensor_networks.plain import (
 )
 
 RUN = run_settings("two_layers")  # other runs of random layers have the same times and the same cap
-LAST = RUN["last"] * 2 ** RUN["doublings"]
+LAST = RUN["last"] * 2 ** RUN["doublings"]  # after the time `last` the recorded times double
 SECOND_HALF = [LAST / 2, LAST]  # the times recorded in it: what is at rest no longer changes between them
 SLACK = claim_setting("theorem_2", "slack")  # the factor on bounds, of every claim
+DRAWS = 4  # of each network at each depth: the data sets of `separable` at smoke scale
 BOUND = SLACK / (np.e * LAST)  # the largest lag, `log_time_checks.largest_lag`
 # the last time recorded before the exponent's cap, at a log t of a hundredth of the sharpness
 RECORDED = np.linspace(0, np.sqrt(RUN["last"]), RUN["records"]) ** 2
@@ -59,6 +62,12 @@ VANISHING = pytest.mark.parametrize(
 @VANISHING
 @pytest.mark.parametrize(("share", "expected"), [(0.95, "reproduced"), (1.1, "contradicted"), (-1.1, "contradicted")])
 def test_what_vanishes_may_lag_by_the_bound_on_every_draw_and_no_more(claim, quantity, network, depth, share, expected):
+    """Limits of the flow's direction: gaps are of the margin to the largest in a norm, residuals of their equations.
+
+    Theorem 2 and Corollaries 2 and 3 name stationary points of a norm-like function, and with two layers the largest
+    margin in the l1 norm, of the networks' singular coordinates; Corollary 1 the largest margin in the l2 norm. By (14)
+    all layers get equal shares, and are along the push of X^T r.
+    """
     assert verdict(claim, put_late(quantity, share * BOUND, network, depth=depth)) == expected
 
 
@@ -75,17 +84,18 @@ def test_what_settles_and_is_at_rest_may_lag_by_the_bound_and_no_more(claim, qua
 
 @SETTLING
 def test_what_settles_beyond_the_bound_and_still_changes_is_undecided(claim, quantity):
-    halfway, end = (
-        put_late(quantity, share * BOUND, "general", time)
-        for share, time in zip((1.1, 1.3), SECOND_HALF, strict=True)  # a change of more than a tenth
+    halfway, last = SECOND_HALF
+    evaluated = evaluation_on(
+        claim,
+        put_late(quantity, 1.1 * BOUND, "general", halfway),
+        put_late(quantity, 1.3 * BOUND, "general", last),  # a change of more than a tenth
     )
-    evaluated = evaluation_on(claim, halfway, end)
     assert evaluated.verdict == "undecided"
     assert evaluated.judgement.headline.draws_undecided == 1
 
 
-# a network of each claim
-NETWORK = {
+# a network that the claim is on
+NETWORK_OF_CLAIM = {
     "theorem_1": "general",
     "theorem_2": "decomposable",
     "corollary_1": "fully_connected",
@@ -93,14 +103,16 @@ NETWORK = {
     "corollary_3": "convolutional",
     "equation_14": "general",
 }
-LOSS_TOLERANCE = SLACK * EXACT * np.exp(-EXACT)  # log log t / log t before the cap
+# of the least margin over log t: SLACK times log log t / log t, at the last time before the cap
+LOSS_TOLERANCE = SLACK * EXACT * np.exp(-EXACT)
 
 
 @pytest.mark.parametrize("claim", ["theorem_2", "corollary_1", "corollary_2", "corollary_3"])
 @pytest.mark.parametrize(("share", "expected"), [(0.95, "reproduced"), (-1.1, "contradicted"), (1.1, "contradicted")])
 def test_losses_fall_like_one_over_t_before_the_cap(claim, share, expected):
+    """Then the least margin grows like log t, and over log t tends to one."""
     margin = 1 + share * LOSS_TOLERANCE  # over log t
-    assert verdict(claim, put_late("margin", margin, NETWORK[claim], EXACT)) == expected
+    assert verdict(claim, put_late("margin", margin, NETWORK_OF_CLAIM[claim], EXACT)) == expected
 
 
 @pytest.mark.parametrize(
@@ -117,7 +129,7 @@ def test_losses_fall_like_one_over_t_before_the_cap(claim, share, expected):
 def test_a_loss_that_may_be_above_one_before_the_cap_decides_nothing(claim, share, expected):
     # with a margin of log 100 the loss of a hundred points is one; margins are over log t
     least = np.log(100) / np.expm1(EXACT)
-    assert verdict(claim, put_late("margin", share * least, NETWORK[claim], EXACT)) == expected
+    assert verdict(claim, put_late("margin", share * least, NETWORK_OF_CLAIM[claim], EXACT)) == expected
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0.95, "reproduced"), (-1.1, "contradicted")])
@@ -143,7 +155,7 @@ EACH_CLAIM_UNDER_A_PREMISE = pytest.mark.parametrize("claim", ["theorem_1", "the
 
 
 def let_turn(network, share=1.1, **where):
-    """Let X^T r of one draw turn by a share of what a direction at rest may."""
+    """Let X^T r of one draw turn by a share of what a direction at rest may; by the default it still turns."""
     return put_late("turn_of_residuals", share * TURNS_AT_MOST, network, SECOND_HALF, **where)
 
 
@@ -187,21 +199,20 @@ def test_the_largest_turn_that_is_stated_is_of_draws_that_are_not_left_out(claim
 
 @UNDER_A_PREMISE
 @pytest.mark.parametrize(
-    "halfway",
+    "share_halfway",
     [
         pytest.param(1.1, id="stays"),
         pytest.param(0.95, id="grows from within the bound"),
-        pytest.param(0.9 * 1.1, id="grows by a tenth"),
+        pytest.param(0.9 * 1.1, id="grows by a ninth"),
         pytest.param(1.09 * 1.1, id="falls by less than a tenth"),
     ],
 )
-def test_a_draw_that_turns_and_whose_residual_does_not_fall_is_undecided(claim, quantity, network, halfway):
-    """More time might not help it: it ends at 1.1 times the bound."""
-    residuals = [
-        put_late(quantity, share * BOUND, network, time)
-        for share, time in zip((halfway, 1.1), SECOND_HALF, strict=True)
-    ]
-    evaluated = evaluation_on(claim, let_turn(network), *residuals)
+def test_a_draw_that_turns_and_whose_residual_does_not_fall_is_undecided(claim, quantity, network, share_halfway):
+    """More time might not help it: it ends at 1.1 times the bound, and has not fallen by a tenth since halfway."""
+    halfway, last = SECOND_HALF
+    residual_halfway = put_late(quantity, share_halfway * BOUND, network, halfway)
+    residual_at_last = put_late(quantity, 1.1 * BOUND, network, last)
+    evaluated = evaluation_on(claim, let_turn(network), residual_halfway, residual_at_last)
     assert evaluated.verdict == "undecided"
     assert evaluated.facts["turning"] == 0
     assert "draws cannot be judged" in evaluated.reason
@@ -237,10 +248,10 @@ def test_a_draw_at_rest_that_fails_is_not_hidden_by_one_that_is_left_out(claim, 
 
 
 def double_the_draws(tables):
-    """Add every draw a second time, under a number larger by four: eight draws of each architecture and depth."""
+    """Add every draw a second time, under a number of its own: eight draws of each architecture and depth."""
 
     def doubled(table):
-        both = pd.concat([table, table.assign(seed=table["seed"] + 4)], ignore_index=True)
+        both = pd.concat([table, table.assign(seed=table["seed"] + DRAWS)], ignore_index=True)
         both.attrs = table.attrs
         return both
 
@@ -251,12 +262,12 @@ def double_the_draws(tables):
 @pytest.mark.parametrize(
     ("turning", "left_out", "expected"),
     [
-        (2, 2, "reproduced"),  # a quarter
-        (3, 0, "undecided"),
+        pytest.param(2, 2, "reproduced", id="a quarter"),
+        pytest.param(3, 0, "undecided", id="more"),
     ],
 )
 def test_at_most_a_quarter_of_the_draws_of_an_architecture_may_be_left_out(claim, turning, left_out, expected):
-    evaluated = evaluation_on(claim, double_the_draws, let_turn(NETWORK[claim], seed=list(range(turning))))
+    evaluated = evaluation_on(claim, double_the_draws, let_turn(NETWORK_OF_CLAIM[claim], seed=list(range(turning))))
     assert evaluated.facts["turning"] == left_out
     assert evaluated.verdict == expected
 
@@ -265,29 +276,28 @@ def test_at_most_a_quarter_of_the_draws_of_an_architecture_may_be_left_out(claim
 @pytest.mark.parametrize("depth", [2, 3])
 @pytest.mark.parametrize("turning", [2, 4])
 def test_nothing_is_left_out_where_half_or_all_of_the_draws_turn(claim, depth, turning):
-    evaluated = evaluation_on(claim, let_turn(NETWORK[claim], depth=depth, seed=list(range(turning))))
+    evaluated = evaluation_on(claim, let_turn(NETWORK_OF_CLAIM[claim], depth=depth, seed=list(range(turning))))
     assert evaluated.verdict == "undecided"
     assert not any("still turns" in check.excluded for check in evaluated.judgement.checks)
 
 
 @EACH_CLAIM_UNDER_A_PREMISE
 def test_a_draw_whose_turn_is_nan_is_undecided_and_not_left_out(claim):
-    evaluated = evaluation_on(claim, put_late("turn_of_residuals", np.nan, NETWORK[claim], SECOND_HALF))
+    evaluated = evaluation_on(claim, put_late("turn_of_residuals", np.nan, NETWORK_OF_CLAIM[claim], SECOND_HALF))
     assert evaluated.verdict == "undecided"
     assert evaluated.facts["turning"] == 0
 
 
 @pytest.mark.parametrize("claim", ["theorem_2", "corollary_2", "corollary_3"])
 def test_the_loss_of_a_draw_that_turns_is_judged(claim):
-    slow = put_late("margin", 1 + 1.1 * LOSS_TOLERANCE, NETWORK[claim], EXACT)
-    assert verdict(claim, let_turn(NETWORK[claim]), slow) == "contradicted"
+    slow = put_late("margin", 1 + 1.1 * LOSS_TOLERANCE, NETWORK_OF_CLAIM[claim], EXACT)
+    assert verdict(claim, let_turn(NETWORK_OF_CLAIM[claim]), slow) == "contradicted"
 
 
 # -- the global minimum with three layers ------------------------------------------------------------------------------
 
 # the claims that count draws above it, and of how many real networks
 COUNTING = pytest.mark.parametrize(("claim", "networks"), [("theorem_2", 2), ("corollary_2", 1)])
-DRAWS = 4  # of each network
 # up to a hundredth a draw counts as at the global minimum
 AT_MINIMUM = put("quasi_norm_excess", 0.0099, depth=3)
 ONE_ABOVE_MINIMUM = put_late("quasi_norm_excess", 0.0101)
@@ -312,10 +322,9 @@ def test_a_draw_that_turns_is_not_counted_above_the_global_minimum(claim, networ
 
 
 def test_theorem_2_states_the_largest_gap_of_two_layers():
-    # larger than any other draw's
-    assert evaluation_on("theorem_2", put_late("gap_own", 0.9 * BOUND, depth=2)).facts["gap"] == pytest.approx(
-        0.9 * BOUND
-    )
+    largest_gap = 0.9 * BOUND  # larger than any other draw's
+    facts = evaluation_on("theorem_2", put_late("gap_own", largest_gap, depth=2)).facts
+    assert facts["gap"] == pytest.approx(largest_gap)
 
 
 ALL_AT_MINIMUM = put("quasi_norm_excess", 0.0, depth=3)
@@ -347,12 +356,13 @@ def test_max_margin_solutions_that_all_draws_of_three_layers_reach_are_counted()
 
 
 def test_a_draw_that_misses_the_max_margin_solution_is_counted():
-    """With the share of the largest margin that it loses."""
-    facts = evaluation_on("max_margin_solution", ALL_AT_MINIMUM, put_late("quasi_norm_excess", 3.0)).facts
+    """With the share of the largest margin that it loses: 1 - (1 + excess)^(-3/2)."""
+    excess = 3.0
+    facts = evaluation_on("max_margin_solution", ALL_AT_MINIMUM, put_late("quasi_norm_excess", excess)).facts
     assert facts["reached"] == 2 * DRAWS - 1
     assert facts["above_minimum"] == 1
     assert facts["deep"] == 2 * DRAWS
-    assert facts["lost"] == pytest.approx(1 - 4 ** (-3 / 2))
+    assert facts["lost"] == pytest.approx(1 - (1 + excess) ** (-3 / 2))
 
 
 # -- Remarks 2 and 3 ---------------------------------------------------------------------------------------------------
@@ -395,12 +405,13 @@ def test_remark_2_counts_flows_from_opposed_layers():
         opposed = tables["opposed"]
         tables["opposed"] = opposed[~((opposed["seed"] == 1) & (opposed["scale"] == 1.0))]
 
-    assert evaluation_on("remark_2", remove_one_flow).facts["stuck"] == 4 * 2 - 1  # of four signals at two scales
+    signals, scales = 4, 2
+    assert evaluation_on("remark_2", remove_one_flow).facts["stuck"] == signals * scales - 1
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0.95, "reproduced"), (1.1, "contradicted")])
 def test_remark_2_refuses_layers_that_are_not_stationary(share, expected):
-    """Another layer than the last is zero at the start."""
+    """By Remark 2 another layer than the last may be zero at the start."""
     residual = put("stationarity_residual", share * BOUND, log_log_time=LAST, network="convolutional", seed=2)
     assert verdict("remark_2", residual) == expected
 
@@ -409,9 +420,8 @@ def test_remark_2_refuses_layers_that_are_not_stationary(share, expected):
     "depth", [pytest.param(2, id="the first layer is zero"), pytest.param(3, id="the middle layer is zero")]
 )
 def test_remark_2_refuses_a_loss_that_falls_too_slowly(depth):
-    assert verdict("remark_2", put_late("margin", 1 + 1.1 * LOSS_TOLERANCE, "diagonal", EXACT, depth=depth)) == (
-        "contradicted"
-    )
+    slow = put_late("margin", 1 + 1.1 * LOSS_TOLERANCE, "diagonal", EXACT, depth=depth)
+    assert verdict("remark_2", slow) == "contradicted"
 
 
 # -- powers of log t ---------------------------------------------------------------------------------------------------
@@ -497,13 +507,11 @@ def test_powers_are_untested_where_no_network_leaves_anything_out():
 STARTS = "limits_and_starts"
 ONE_LIMIT = pytest.mark.parametrize(("network", "depth"), [("fully_connected", 3), ("diagonal", 2)])
 OTHERS = ["general", "filter_3"]  # networks of two layers that are neither decomposable nor fully connected
-
-
 DEGREES = claim_setting(STARTS, "degrees")  # directions up to so far apart count as one limit
 
 
 def turn_one_start(degrees, log_log_time=SECOND_HALF, **where):
-    """Let limits from all starts have one direction, but from one, whose is at an angle from it."""
+    """Let limits from all starts have one direction, except for one start: its limit is at an angle from the others."""
 
     def entries(rows):
         angle = np.radians(degrees) * (rows["start"] == 3)
@@ -558,26 +566,31 @@ def test_a_second_limit_counts_as_one_only_at_rest(share, expected):
     assert verdict(STARTS, halfway, end) == expected
 
 
+N_STARTS = run_settings("starts")["starts"]
+FAR_APART = 60.0  # degrees
+
+
 def test_problems_are_counted_and_those_with_several_limits():
-    several = turn_one_start(60.0, network="diagonal", depth=3), turn_one_start(60.0, network="filter_3")
+    """A problem is a data set with a network; only networks of three layers and more, and `OTHERS`, are counted."""
+    several = turn_one_start(FAR_APART, network="diagonal", depth=3), turn_one_start(FAR_APART, network="filter_3")
     facts = evaluation_on(STARTS, turn_one_start(0.0), *several).facts
-    assert facts["count"] == 8  # starts
-    assert facts["deep"] == 8  # two data sets; three networks of three layers, and one of four
+    assert facts["count"] == N_STARTS
+    assert facts["deep"] == 2 * (3 + 1)  # two data sets; three networks of three layers, and one of four
     assert facts["several"] == 2  # both data sets of the diagonal network
-    assert facts["others"] == 4  # three data sets of random tensors, one of filters
-    assert facts["several_others"] == 1
+    assert facts["others"] == 3 + 1  # three data sets of random tensors, one of filters
+    assert facts["several_others"] == 1  # that of filters
 
 
 def test_all_problems_have_two_limits_where_one_start_is_at_an_angle_from_the_others():
-    facts = evaluation_on(STARTS, turn_one_start(60.0)).facts
+    facts = evaluation_on(STARTS, turn_one_start(FAR_APART)).facts
     assert facts["most"] == 2
     assert facts["several"] == facts["deep"]
     assert facts["several_others"] == facts["others"]
-    assert facts["apart"] == pytest.approx(60)
-    assert facts["apart_others"] == pytest.approx(60)
+    assert facts["apart"] == pytest.approx(FAR_APART)
+    assert facts["apart_others"] == pytest.approx(FAR_APART)
 
 
 def test_the_share_of_starts_above_the_global_minimum_is_stated():
-    # up to a hundredth a start counts as at the minimum; one of eight is above
+    # up to a hundredth a start counts as at the minimum
     one_above = put("quasi_norm_excess", 0.0099), put("quasi_norm_excess", 0.0101, start=3)
-    assert evaluation_on(STARTS, *one_above).facts["above_minimum"] == pytest.approx(1 / 8)
+    assert evaluation_on(STARTS, *one_above).facts["above_minimum"] == pytest.approx(1 / N_STARTS)

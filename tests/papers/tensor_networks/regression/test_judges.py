@@ -128,7 +128,7 @@ def multiply_at_large_times(quantity, factor, **where):
     ("alter", "quantity", "where", "largest"),
     [
         # the slope of one half may be off by 2.0e-6 (1 / (4 |h|) and the integrator's error, over a step of 0.15 in
-        # log |h|), and misses it by 0.25e-6
+        # log |h|), and misses it by 0.27e-6
         pytest.param(
             multiply_at_large_times, "penalty_over_h", {"depth": 2, "sign": 1}, 4.45e-6, id="two layers, large"
         ),
