@@ -148,6 +148,9 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
     two_layers = Draws(tables_of_two, network=ORTHOGONAL)
     three_layers = Draws(table_of_three, network=REAL)  # of real networks the global minimum is known
     undecided_of_two = still_turns(two_layers, slack)
+    # what is left out is counted among the draws that a check is on: two layers of all networks, three of real ones
+    excluded_of_two = left_out(Draws(two, network=ORTHOGONAL), two_layers)
+    excluded_of_three = left_out(Draws(three, network=REAL), three_layers)
     gaps_of_two = np.abs(two_layers.at_end("log_log_time")[quantities.GAP_OWN])
     # With p = 2/3 and N = sum_j |rho_j|^p at margin one, the margin at unit norm is N^(-1/p). The excess is N over its
     # least value, less one, so that the margin reached is (1 + excess)^(-3/2) of the largest.
@@ -159,14 +162,15 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
         at_most=largest_lag(judged, slack),
         because=f"{slack:g} times {LAG}",
         undecided=np.concatenate([undecided_of_two, still_turns(three_layers, slack)]),
-        excluded=left_out(Draws(flows.tables, network=ORTHOGONAL), judged),
+        excluded={why: count + excluded_of_three[why] for why, count in excluded_of_two.items()},
         # Of three layers the correction claims no gap, but the stationarity that the next check is about. The rival
         # claims no gap of them either: it is another problem for two layers.
-        corrected={"values": gaps_of_two, "undecided": undecided_of_two},
+        corrected={"values": gaps_of_two, "undecided": undecided_of_two, "excluded": excluded_of_two},
         rivals={
             r"with two layers, the $\ell_2$ max margin": {
                 "values": np.abs(two_layers.at_end("log_log_time")[quantities.GAP["l2"]]),
                 "undecided": undecided_of_two,
+                "excluded": excluded_of_two,
             },
         },
     )
@@ -177,6 +181,7 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
         quantities.STATIONARITY_RESIDUAL,
         slack,
         undecided=still_turns(three_layers, slack),
+        excluded=excluded_of_three,
         rivals={
             r"with three layers, a stationary point for the $\ell_1$ norm": quantities.STATIONARITY_RESIDUAL_L1,
             r"with three layers, a stationary point for the $\ell_2$ norm": quantities.STATIONARITY_RESIDUAL_L2,
