@@ -21,6 +21,7 @@ ARCHITECTURES = ["diagonal", "convolutional", "short_filters", "fully_connected"
 
 
 def gaussian(seed: int, *shape: int) -> np.ndarray:
+    """Return standard normal entries in an array of the given shape."""
     return np.random.default_rng(seed).standard_normal(shape)
 
 

@@ -66,7 +66,7 @@ def test_what_vanishes_may_lag_by_the_bound_on_every_draw_and_no_more(claim, qua
 
     Theorem 2 and Corollaries 2 and 3 name stationary points of a norm-like function, and with two layers the largest
     margin in the l1 norm, of the networks' singular coordinates; Corollary 1 the largest margin in the l2 norm. By (14)
-    all layers get equal shares, and are along the push of X^T r.
+    all layers grow alike, and the coefficients of a fully connected network tend to the direction of -X^T r.
     """
     assert verdict(claim, put_late(quantity, share * BOUND, network, depth=depth)) == expected
 
