@@ -196,7 +196,10 @@ def l4_from_large_starts(large: Table, small: Table, *, grid_steps: Positive) ->
     more iterations. Each network has its best learning rate in a grid. No deeper one may be faster than depth 1 by more
     than the ratio of neighbouring rates.
     """
+    # speed-ups by depth: nan where a network does not arrive, as which the rival takes no part; the second rival is
+    # about depth 2 alone
     rivals: dict[str, Speedups] = {"as from small starts": _speedups(small), TWICE_AS_FAST: {2: 2.0}}
+    # one check for each depth beyond one, the first of depth 2: speed-up <= ratio of rates `grid_steps` apart
     yield from _speedup_checks(large, rivals, claims_no_speedup=True, grid_steps=grid_steps)
     yield Facts(start=settings_of(large)["start"], small_start=settings_of(small)["start"])
 
@@ -425,8 +428,8 @@ def _speedup_checks(
     optima = _optima(table)
     rates = np.sort(select(table, ITERATIONS)["learning_rate"].unique())  # in equal ratios
     bound = (rates[1] / rates[0]) ** grid_steps
-    # a network that has not arrived would have taken more than `max_steps`: counted with so many, its speed-up is too
-    # large, which is the safe side of a bound from above
+    # A deeper network that has not arrived would have taken more than `max_steps`. Its iterations are the denominator:
+    # counted with so many, the speed-up is too large, which makes a bound from above harder to meet.
     slowest = settings_of(table)["max_steps"] if claims_no_speedup else np.nan
     check_bound = at_most if claims_no_speedup else at_least
     steps = "step" if grid_steps == 1 else "steps"
@@ -439,7 +442,7 @@ def _speedup_checks(
                 because=f"{grid_steps:g} {steps} of the grid of learning rates",
                 rivals={phrase: {"estimate": other[depth]} for phrase, other in rivals.items() if depth in other},
             )
-            # the check is undecided, under rivals too, if a best rate is at an end of the grid; a start that arrives at
-            # no rate has no best rate, and is counted by the estimate instead
+            # the check is undecided, under rivals too (the best rates are always those of `table`), if one is at an end
+            # of the grid; a start that arrives at no rate has no best rate, and is counted by the estimate instead
             best_rates = [best for best in (*optima[1], *optima[depth]) if np.isfinite(best.value)]
             yield at_optimum(check, *best_rates)

@@ -155,14 +155,15 @@ def depth_3_beats_depth_2_2k(
 ) -> Claim:
     r"""With few observed entries (the slides' 2000 of 10000) depth 3 recovers the matrix far better than depth 2.
 
-    The error is the mean square over all entries, and far better means by {decades:g} in its log10, or more. Depth 3 is
-    better by {value:.2g}, the mean over {draws} draws at initialisation scale {scale:g}, the same for both.
+    The error is the mean square over all entries, and far better means lower by {decades:g} decades or more, each a
+    factor of ten. Depth 3 is better by {value:.2g} decades, the mean over {draws} draws at initialisation scale
+    {scale:g}, the same for both.
     """
 
     def mean_decades_below(shallower: Table, deeper: Table) -> Estimate:
         """Return how many decades the deeper network's error is below the shallower one's, a mean over draws."""
         of_shallower, of_deeper = network_values(shallower, ERROR, scale), network_values(deeper, ERROR, scale)
-        return difference(np.log10(of_shallower), np.log10(of_deeper))
+        return difference(np.log10(of_shallower), np.log10(of_deeper))  # paired: the same matrices, in one order
 
     yield at_least(
         "log10 of depth 2's error over depth 3's",

@@ -53,7 +53,7 @@ from learning_dynamics.tidy import Table, select, settings_of
     quantifier="an average",
 )
 def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) -> Claim:
-    """From small starts the more frequent of two classes is learned earlier, on average more often than not.
+    """From small starts the more frequent of two classes is learned earlier, in more than half of the pairs on average.
 
     A class is learned when the mean probability of its own class over its examples passes one half for good. Of each
     draw's pairs of classes of different size the share is measured in which the more frequent class comes first: it is
@@ -63,6 +63,8 @@ def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) 
     order.
     """
     skewed = Grid(grid, skewed=True)
+    # masks over the draws of the grid: `judged`, those of scales up to small_scale; `by_scale`, those of each such
+    # scale
     starts = SmallStarts(skewed.scale, small_scale)
     times, sizes = skewed.learning_times(), skewed.class_sizes  # shape (draws, classes), the largest class first
     # the share of each draw's pairs, shape (draws,); nan where the flow failed, which leaves the mean undecided
@@ -71,6 +73,7 @@ def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) 
     # one of them does not hold.
     other_sizes = {
         "rare classes first": sizes[:, ::-1],
+        # the rarest gets the largest size: 4, 2, 1, 1 becomes 2, 1, 1, 4
         "each class has the size of the next one": np.roll(sizes, -1, axis=1),
     }
 
@@ -101,7 +104,7 @@ def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) 
     larger_starts = in_order[~starts.judged]
     yield Facts(
         small_scale=small_scale,
-        first=np.mean(most_frequent_first[starts.judged]),  # in a flow that failed, nan, it is not the first
+        first=np.mean(most_frequent_first[starts.judged]),  # False in a flow that failed, where times are nan
         ordered=share_true(in_order[starts.judged]),  # all pairs: their share is one
         large=larger_starts.mean() if larger_starts.size else np.nan,
     )

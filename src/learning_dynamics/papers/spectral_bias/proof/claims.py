@@ -292,22 +292,23 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Claim:
     whatever the scale.
 
     $k$ is the number of outputs. The largest $\sigma_{k+1}(W_1)$ at any time in {draws} draws is {largest:.1e} of
-    $\sigma_1(W_1)$. Only from layers that are not balanced can the rank depend on the scale.
+    $\sigma_1(W_1)$. So a rank that depends on the scale needs layers that are not balanced.
     """
+    # k and d are the numbers of singular values of W2 and W1, the same in all flows
     limit = Draws(flows[0], phase="limit")
     if limit.entries(SIGMA_W2).shape[1] >= limit.entries(SIGMA_W1).shape[1]:
         raise Untested("as many outputs as inputs: there is no rank to fall short of; give fewer outputs")
 
     def largest_beyond_rank(flow: Draws, fewer: int = 0) -> np.ndarray:
-        """Return the largest sigma_(k - fewer + 1) / sigma_1 of W1 along the flow, shape (draws,)."""
+        """Return the largest sigma_(r+1) / sigma_1 of W1 along the flow for r = k - fewer, shape (draws,)."""
         sigma = flow.entries(SIGMA_W1, "time")  # shape (draws, times, d)
-        outputs = flow.entries(SIGMA_W2, "time").shape[2]  # k
-        return (sigma[..., outputs - fewer] / sigma[..., 0]).max(axis=1)  # from 0, sigma_(k+1) is number k
+        rank = flow.entries(SIGMA_W2, "time").shape[2] - fewer  # r
+        return (sigma[..., rank] / sigma[..., 0]).max(axis=1)  # as places count from 0, sigma_(r+1) is at r
 
     balanced, not_balanced = Draws(flows, phase="flow"), Draws(unbalanced, phase="flow")
     yield every_draw(
         r"largest $\sigma_{k+1}(W_1) / \sigma_1(W_1)$ along the flow",
-        balanced.per_table(largest_beyond_rank),
+        balanced.per_table(largest_beyond_rank),  # tables may have other times
         # W1^T W1 is W2 W2^T, of rank k, but for an error of steps times rtol of sigma_1^2: sigma_(k+1)^2 is no
         # larger than this error (Weyl)
         at_most=np.sqrt(steps_by_rtol(balanced)),

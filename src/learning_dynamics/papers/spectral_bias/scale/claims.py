@@ -117,12 +117,12 @@ def trade_off(flow: Table) -> Claim:
     from_large_to_small = np.argsort(-_scales(draws))
 
     def factors(values: np.ndarray) -> np.ndarray:
-        """Return by what values change from each scale to the next smaller one, shape (draws, scales - 1)."""
+        """Return the factor of values from each scale to the next smaller one, shape (draws, scales - 1)."""
         ordered = values[:, from_large_to_small]
         return ordered[:, 1:] / ordered[:, :-1]
 
     def largest_error(errors: np.ndarray) -> np.ndarray:
-        """Return the largest relative error of such a factor, that of both scales together, shape (draws,)."""
+        """Return the largest relative error of a factor, the sum of those of both its values, shape (draws,)."""
         ordered = errors[:, from_large_to_small]
         return (ordered[:, 1:] + ordered[:, :-1]).max(axis=1)
 
@@ -131,12 +131,12 @@ def trade_off(flow: Table) -> Claim:
     # errors relative to the time, and to the part: its size is that of sigma_2(W1), beside which each step rounds
     time_error = largest_error(_time_errors(draws) / (draws.entries(quantities.FIRST_GRADIENT) * time))
     part_error = largest_error(_left_open(draws) + _rounding_of_sigma_2(draws))
-    # a rival changes the number of a draw that is judged, and on which side of its bound this must be
+    # under a rival another factor of each draw is judged, and its bound is on the other side
     yield every_draw(
         "least factor by which the time to the loss grows from a scale to the next smaller one",
         growth_of_time.min(axis=1),
         at_least=1 + time_error,
-        because="longer at the smaller scale, by more than the crossing found between records and the steps leave open",
+        because="longer at the smaller scale, by more than the time's error: interpolation between records, and steps",
         rivals={
             # by this rival no factor is above one: the largest decides
             "a time that does not depend on the scale": {

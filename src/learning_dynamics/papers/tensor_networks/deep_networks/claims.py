@@ -318,10 +318,12 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
     $s_l$, $u_l$ and $v_l$ are the top singular value of $W_l$ and its vectors. By (87) the squares of all other
     singular values sum to at most a multiple of $\alpha^2$; the root of this, the norm of the remainder, is of order
     $\alpha$. Between the two smallest scales the power of $\alpha$ in the largest remainder is {power:.3f} on average.
-    On every draw it differs from one by at most {value:.2g}, where a quarter is allowed. The average may be off by
-    {tolerance:g} in addition to its interval.
+    On every draw it differs from the corrected power, one, by at most {value:.2g}, where a quarter is allowed. The
+    average may be off by {tolerance:g} in addition to its interval.
     """
-    # of the largest |W_l - s_l u_l v_l^T|_F of all l < L, at the limit; shape (draws,)
+    # of the largest |W_l - s_l u_l v_l^T|_F of all l < L, at the limit, between the two smallest scales; shape (draws,)
+    # The correction's O(alpha) is a bound: a power of one on every draw shows more, that it is attained, and so refutes
+    # O(alpha^2).
     powers = _powers(_by_scale(*descending, *gaussian), quantities.DISTANCE_FROM_RANK_ONE)
     rivals = {"order zero: matrices that keep their rank": 0.0, "order three halves": 1.5}
     yield equal_on_every_draw(
@@ -330,18 +332,19 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
         2.0,
         tolerance=0.25,
         relative_to=1.0,  # errors of powers are not divided by anything
-        because="halfway to order three halves; scales of one to three hundredths add higher powers",
+        because="halfway to order three halves; at scales of 0.01 to 0.03 the next powers of the scale still show",
         rivals=rivals,  # other powers, in both checks
         corrected=1.0,
     )
+    # on average the next powers of single draws cancel in part: the tolerance is narrower
     yield equal(
-        "mean power of $\\alpha$ in the distance from rank one, less its prediction",
+        "mean power of $\\alpha$ in the distance from rank one",
         mean(powers),
         2.0,
         tolerance=tolerance,
         # the distance of order three halves from the corrected order, one: wider intervals leave the check undecided
         resolution=0.5,
-        because="higher powers of a scale of one to three hundredths",
+        because="the next powers of the scale, at scales of 0.01 to 0.03",
         rivals=rivals,
         corrected=1.0,
         fact="power",

@@ -3,9 +3,10 @@
 - The product of the layers W_1, ..., W_L fits labels y_i = <A_i, W_1 ... W_L>. The sensors A_i are symmetric and
   commute; their common eigenvectors are the eigenbasis. Layers start at W_l = alpha I for l < L and W_L = 0, with the
   initial scale alpha.
-- h_L = p_L^(L-1) q_L is the function of Lemma 5.1, H_L the integral of its inverse. Q, which depends on L and alpha, is
-  the function of Theorem 4 with equal weights: Q = alpha^2 sum_j H_L(e_j / alpha^L), for a matrix of eigenvalues e_j.
-  "The minimiser" is the diagonal matrix, in the eigenbasis, of least Q among those that fit the labels.
+- h_L is the function of Lemma 5.1 (`norm_like`), H_L the integral of its inverse. Q, which depends on L and
+  alpha, is the function of Theorem 4 with equal weights: Q = alpha^2 sum_j H_L(e_j / alpha^L), for a matrix of
+  eigenvalues e_j. "The minimiser" is the diagonal matrix, in the eigenbasis, of least Q among those that fit the
+  labels.
 - Of a limit, tables have one measured number, an entry of W_1 ... W_L in the eigenbasis, under several names. These
   quantities differ in the column `predicted` alone.
 
@@ -60,17 +61,18 @@ def corollary_7(eigen: Table) -> Claim:
 
     $Q_{L, \alpha}$ is that of Theorem 4, with ones for $\bar\eta$: $\alpha^2 \sum_j H_L(e_j / \alpha^L)$ of a matrix
     with eigenvalues $e_j$, where $H_L$ is the integral of the inverse of the $h_L$ of Lemma 5.1. The limit interpolates
-    between the solutions of least Frobenius norm ($\alpha \to \infty$) and least nuclear norm ($\alpha \to 0$). At
-    the largest scale its relative distance from the first is at most {frobenius:.1e}. At the smallest scale its
-    distance from the second is at most {nuclear:.2g} with two layers, and at most {nuclear_deep:.1e} with the most. The
-    sensors need not be positive semidefinite. From $\alpha I$ in all layers the limit can be another (errata 19). The
-    minimum here is over matrices that commute with the sensors. Over all symmetric matrices it is the same: $H_L$ is
-    convex, and the diagonal of a matrix in the sensors' eigenbasis fits the same measurements.
+    between the solutions of least Frobenius norm ($\alpha \to \infty$) and least nuclear norm ($\alpha \to 0$). At the
+    largest scale its relative distance from the solution of least Frobenius norm is at most {frobenius:.1e}. At the
+    smallest scale that from the solution of least nuclear norm is at most {nuclear:.2g} with two layers, and at most
+    {nuclear_deep:.1e} with the most layers. The sensors need not be positive semidefinite. From $\alpha I$ in all
+    layers the limit can be another (errata 19). The minimum here is over matrices that commute with the sensors. Over
+    all symmetric matrices it is the same: $H_L$ is convex, and the diagonal of a matrix in the sensors' eigenbasis fits
+    the same measurements.
 
     From a small scale with three layers or more, the minimiser can be near a tie between solutions of least nuclear
     norm. A relative change of the start then moves it by many times as much, and so does the integrator's error.
     """
-    flows = Draws(eigen)
+    flows = Draws(eigen)  # followed in the sensors' eigenbasis, in which layers stay diagonal
 
     def predicted(quantity: Quantity) -> np.ndarray:
         """Return what the quantity predicts of the entries of W_1 ... W_L, shape (draws, entries)."""

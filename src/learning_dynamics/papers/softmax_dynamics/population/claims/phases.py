@@ -3,8 +3,9 @@
 The three phases are a fall of the effective rank to its trough, the lowest value until the first class is learned, then
 a rise, and a fall while the rarest classes are learned. The rank is of the features, by default RankMe: the exponential
 of the entropy of the eigenvalues of their covariance about the mean. Its population is all examples (inputs), or the
-means of classes, each counted once. V is the number of classes, d the dimension of the features. Cases are skewed
-classes in two dimensions (treated), equal classes (equal) and three dimensions (wide).
+means of classes, each counted once; columns call these populations `examples` and `classes`. V is the number of
+classes, d the dimension of the features. Cases are skewed classes in two dimensions (treated), equal classes (equal)
+and three dimensions (wide).
 """
 
 import numpy as np
@@ -37,8 +38,10 @@ from learning_dynamics.tidy import Quantity, Table, select
 #   paper's) or about zero (rankme), or Roy and Vetterli's of singular values (effective_rank)
 # - majority_share, of `three_phases_over_classes`: least share of draws that makes "most"
 
-# columns that tell the settings of full-batch descent apart, class sizes among them; `cases.SETTING` also has the batch
-# and the number of steps, and not the sizes
+# Roles of tables: `descents` has every setting that was tried; `best` more draws of the one that was chosen by them,
+# the first of which are those of `descents`; `region` gradient flow from sizes in powers of a ratio.
+
+# columns that tell the settings of full-batch descent apart
 SETTING = ["counts", "scale", "learning_rate"]
 
 
@@ -59,22 +62,24 @@ def three_phases_exist(
     The rank is the paper's own, RankMe over all inputs; a fall or a rise counts from {threshold:g} on. Neither learning
     rate nor sizes are stated. "Can emerge" is read as: in some setting somebody who tries a handful of starts sees the
     phases, less often with equal classes, and less often in three dimensions. {settings} settings of sizes, scale and
-    learning rate were tried. One is judged, on other draws: {setting}. By how far its share of draws with the phases
-    exceeds those of both controls, equal classes and three dimensions, it is number {place} of all. There {value:.0%}
-    of all draws show the phases. Of the draws that have learned their examples, and have not exploded on the way,
-    {learned:.0%} show them, with equal classes {equal:.0%}, in three dimensions {wide:.0%}. These sizes need large
-    steps: at the smallest learning rate, {slow_rate:g}, which follows the flow, no setting shows the phases in more
-    than {slow:.1%}, and under gradient flow no sizes in powers of a ratio do in more than {flow:.0%}. The fall is an
-    overshoot: the rank ends below its highest by {threshold:g} or more in only {lasting:.0%} of the draws that show the
-    phases. At 64 : 16 : 4 : 1 they show in at most {skewest:.1%} of draws, whatever the rate and scale. Where one class
-    is frequent and the others are rare, or one is rare, gradient flow shows the phases as well
-    (`three_phases_under_flow`). Over the means of classes it shows them at sizes in powers of a ratio
-    (`three_phases_over_classes`).
+    learning rate were tried. One is judged, on other draws: {setting}. Of all settings it is number {place} by how far
+    its share of draws with the phases exceeds the larger one of the two controls, equal classes and three dimensions.
+    There {value:.0%} of all draws show the phases. Of the draws that have learned their examples, and have not exploded
+    on the way, {learned:.0%} show them, with equal classes {equal:.0%}, in three dimensions {wide:.0%}.
+
+    The judged sizes need large steps: at the smallest learning rate, {slow_rate:g}, which follows the flow, no setting
+    shows the phases in more than {slow:.1%}, and under gradient flow no sizes in powers of a ratio do in more than
+    {flow:.0%}. The fall is an overshoot: the rank ends below its highest after the warm-up by {threshold:g} or more in
+    only {lasting:.0%} of the draws that show the phases. At 64 : 16 : 4 : 1 they show in at most {skewest:.1%} of
+    draws, whatever the rate and scale. Where one class is frequent and the others are rare, or one is rare, gradient
+    flow shows the phases as well (`three_phases_under_flow`). Over the means of classes it shows them at sizes in
+    powers of a ratio (`three_phases_over_classes`).
     """
-    # equal seeds are equal starts, whatever the run
+    # The setting was chosen by seeds of `descents`. Equal seeds are equal starts, whatever the run: these seeds are
+    # left out, so that what is judged does not depend on the choice.
     chose_the_setting = best["seed"].isin(descents["seed"].unique())
     excluded = {"seeds with which all settings were tried": best["seed"][chose_the_setting].nunique()}
-    judged_draws = draws_by_case(best[~chose_the_setting], threshold)
+    judged_draws = draws_by_case(best[~chose_the_setting], threshold)  # by case, a row for each draw
     # 1 where a draw shows the phases, 0 where it does not, nan where it has not learned
     shows = {case: draws["shows"].to_numpy() for case, draws in judged_draws.items()}
     # Of the draws that have learned: others show no phase of learning. The headline counts those, nan, against the
