@@ -127,7 +127,7 @@ def single_point(trajectory: Trajectory) -> Tables:
 def _conditions(x: np.ndarray, tensor: np.ndarray, rng: np.random.Generator) -> dict:
     """Return the largest lambda of Theorem 3's condition at Gaussian layers, predicted by three forms of Corollary 4's.
 
-    For filters of length k Corollary 4 prints its conditions with k lambda, so that Theorem 3's is multiplied by k.
+    For filters of length k the lambda of Corollary 4 is k times Theorem 3's, which is multiplied by k here.
     """
     first, second = rng.standard_normal(len(tensor)), rng.standard_normal(len(tensor.T))
     largest = [[len(first) * one_point_condition(tensor, first, second)]]
