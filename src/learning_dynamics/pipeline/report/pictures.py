@@ -131,19 +131,17 @@ def compress_to_fit(
     colours are rounded, in the largest figures first. What is too large after that stays so, in all its colours.
     """
     pictures = dict(vectors or {})
-    threads = ThreadPoolExecutor()
-    others = [png for png in pngs if png not in pictures]
-    pictures |= zip(others, threads.map(compress, others), strict=True)
+    with ThreadPoolExecutor() as threads:
+        others = [png for png in pngs if png not in pictures]
+        pictures |= zip(others, threads.map(compress, others), strict=True)
+    # the order is that of the first sizes; a drawing comes twice, as WebP and as WebP with rare colours rounded
     by_size = sorted(pngs, key=lambda png: -len(pictures[png].data))
-    # what is tried, in this order: each drawing as WebP, then each picture with rare colours rounded
     attempts = [(png, False) for png in by_size if pictures[png].kind == "svg+xml"]
     attempts += [(png, True) for png in by_size]
-    # threads make the next ones meanwhile; those that turn out not to be needed are cancelled
-    made = [threads.submit(compress, png, rounded=rounded) for png, rounded in attempts]
-    for (png, _), smaller in zip(attempts, made, strict=True):
+    for png, rounded in attempts:
         if sum(len(picture.data) for picture in pictures.values()) <= max_bytes:
             break
-        if len(smaller.result().data) < len(pictures[png].data):
-            pictures[png] = smaller.result()
-    threads.shutdown(cancel_futures=True)
+        smaller = compress(png, rounded=rounded)
+        if len(smaller.data) < len(pictures[png].data):
+            pictures[png] = smaller
     return pictures
