@@ -37,8 +37,8 @@ class Workspace:
     """A project folder and the command that builds in it."""
 
     folder: Path
-    overlay: tuple[str, ...] = ()
-    variables: dict[str, str] = field(default_factory=dict)
+    overlay: tuple[str, ...] = ()  # options that end every command of Snakemake
+    variables: dict[str, str] = field(default_factory=dict)  # of the environment, besides those of the test run
 
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, *self.overlay]
@@ -54,6 +54,7 @@ class Workspace:
         return subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True)
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess:
+        """Run Snakemake to its end, for all targets if none is given; it must succeed unless `check` is false."""
         ended = self.run(self.quick_python, *self.command(*arguments)[1:])
         assert not check or ended.returncode == 0, ended.stdout + ended.stderr
         return ended
@@ -66,8 +67,8 @@ class Workspace:
         """Run Python with this folder's package."""
         return self.run(self.quick_python, *arguments)
 
-    def values(self, code: str, *expressions: str) -> list[Any]:
-        """Run code that knows this folder's package as `ld`; return the values of expressions, as JSON has them."""
+    def values(self, *expressions: str, code: str = "") -> list[Any]:
+        """Return the values of expressions after some code, as JSON has them; `ld` is this folder's package."""
         program = f"import json\nimport learning_dynamics as ld\n{code}\nprint(json.dumps([{', '.join(expressions)}]))"
         ended = self.python("-c", program)
         assert ended.returncode == 0, ended.stderr
@@ -75,7 +76,7 @@ class Workspace:
 
     @property
     def quick_python(self) -> str:
-        """A `python` that has imported the libraries; with variables of Python's own, one that starts as usual."""
+        """The path of a `python` that has imported the libraries; the usual one if `variables` has some of Python's."""
         return sys.executable if any(name.startswith("PYTHON") for name in self.variables) else warm_python()
 
     def start(self, *arguments: str) -> subprocess.Popen:
@@ -97,6 +98,7 @@ class Workspace:
     def reasons(self, *targets: str) -> dict[str, str]:
         """Return why Snakemake would run each job, by the job's first output."""
         planned = self.snakemake("--dry-run", *targets).stdout
+        # a job is a line such as `figure    figures/toy/growth.pdf    new`
         return dict(re.findall(r"^\w+ +((?:results|figures)/\S+) +(.*)$", planned, re.MULTILINE))
 
     def read(self, path: str) -> str:
@@ -106,12 +108,13 @@ class Workspace:
         (self.folder / path).write_text(text, encoding="utf-8")
 
     def edit(self, path: str, old: str, new: str) -> None:
+        """Replace a text of a file, which must be there, by another."""
         text = self.read(path)
         assert old in text
         self.write(path, text.replace(old, new))
 
     def configure(self, *path: str, value: Any, file: str = "workflow/config/toy.yaml") -> None:
-        """Set one value of a configuration file."""
+        """Set the value at the end of a path of keys, in a configuration file of this folder."""
         config = read_yaml(self.folder / file)
         block = config
         for key in path[:-1]:
@@ -228,11 +231,15 @@ def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Plan]:
     def change(
         path: str | Mapping[str, Any] = "", value: Any = None, *, files: Sequence[Path] = (), **given: Any
     ) -> Plan:
-        """Set the value at a dotted path of keys, or those of a mapping by path, or delete with `...`; then load."""
+        """Set the value at a dotted path of keys, or those of a mapping by path, or delete with `...`; then load.
+
+        `files` are overlays, and `given` is what the command line gives.
+        """
         if path:
+            values = path if isinstance(path, Mapping) else {path: value}
             config = read_yaml(file)
-            for keys, to in path.items() if isinstance(path, Mapping) else [(path, value)]:
-                set_at(config, keys.split("."), to)
+            for dotted_path, new_value in values.items():
+                set_at(config, dotted_path.split("."), new_value)
             file.write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), encoding="utf-8")
         return Plan(load(files, given, root=tmp_path))
 

@@ -60,19 +60,19 @@ def output_of(folder: Path, code: str, **variables: str) -> str:
     return ended.stdout
 
 
-def values_of(folder: Path, code: str, *expressions: str) -> list[Any]:
-    """Run code that knows the package as `ld`; return the values of expressions after it, as JSON has them."""
+def values_of(folder: Path, *expressions: str, code: str = "") -> list[Any]:
+    """Return the values of expressions after some code, as JSON has them; `ld` is the package of a project's folder."""
     program = f"import json\nimport learning_dynamics as ld\n{code}\nprint(json.dumps([{', '.join(expressions)}]))"
     return json.loads(output_of(folder, program))
 
 
 def modules_of_topics(name: str) -> str:
-    """Return the modules of this name of all topics, separated by commas as after `import`."""
+    """Return the modules of this name in all papers' topics, separated by commas as after `import`."""
     return ", ".join(map(module_name, sorted((SOURCE_ROOT / "learning_dynamics/papers").glob(f"*/*/{name}.py"))))
 
 
 @pytest.mark.parametrize(
-    ("imported", "then", "forbidden"),
+    ("imported", "code", "forbidden"),
     [
         pytest.param(
             "learning_dynamics",
@@ -96,8 +96,10 @@ def modules_of_topics(name: str) -> str:
         ),
     ],
 )
-def test_an_import_loads_no_library_that_it_does_not_need(imported, then, forbidden):
-    loaded = output_of(ROOT, f"import sys, {imported}\n{then}\nprint(*sys.modules)").split()
+def test_an_import_loads_no_library_that_it_does_not_need(imported, code, forbidden):
+    """Nor does the code after it."""
+    loaded = output_of(ROOT, f"import sys, {imported}\n{code}\nprint(*sys.modules)").split()
+    assert "learning_dynamics" in loaded
     assert forbidden & set(loaded) == set()
 
 
@@ -107,7 +109,6 @@ def test_an_import_loads_no_library_that_it_does_not_need(imported, then, forbid
 def test_the_table_and_the_trajectory_of_a_run_are_found(built):
     steps, times = values_of(
         built.folder,
-        "",
         "ld.table('toy', 'descent').attrs['settings']['steps']",
         "len(ld.trajectory('toy', 'descent').time)",
     )
@@ -115,23 +116,22 @@ def test_the_table_and_the_trajectory_of_a_run_are_found(built):
 
 
 def test_the_papers_and_their_claims_are_found(built):
-    papers, of_claims = values_of(built.folder, "", "ld.paper_names()", "ld.claims('toy')['paper'].unique().tolist()")
+    papers, of_claims = values_of(built.folder, "ld.paper_names()", "ld.claims('toy')['paper'].unique().tolist()")
     assert papers == of_claims == ["toy"]
 
 
 def test_claims_are_read_from_the_results_of_the_project_and_say_so(built):
     # where no claim has been judged they are the published ones
-    (source,) = values_of(built.folder, "", "ld.claims().attrs['of']")
+    (source,) = values_of(built.folder, "ld.claims().attrs['of']")
     assert Path(source).samefile(built.folder / "results")
 
 
 def test_a_figure_is_drawn_in_the_style_that_is_asked_for(built):
-    in_paper, in_talk = values_of(
-        built.folder,
-        "def size_of_label(style):\n    return ld.figure('toy', 'decay', style=style).axes[0].xaxis.label.get_size()",
-        "size_of_label('paper')",
-        "size_of_label('talk')",
-    )
+    code = """
+def size_of_label(style):
+    return ld.figure("toy", "decay", style=style).axes[0].xaxis.label.get_size()
+"""
+    in_paper, in_talk = values_of(built.folder, "size_of_label('paper')", "size_of_label('talk')", code=code)
     assert (in_paper, in_talk) == (9.5, 12.5)  # `axes.labelsize` of the two style sheets
 
 
@@ -141,7 +141,7 @@ table = ld.table("toy", "descent")
 measured = ld.measure("toy", "descent", ld.simulate("toy", "descent"))
 """
     is_same, *draws = values_of(
-        built.folder, code, "measured.equals(table)", "measured.attrs['draw']", "table.attrs['draw']"
+        built.folder, "measured.equals(table)", "measured.attrs['draw']", "table.attrs['draw']", code=code
     )
     assert is_same
     assert draws == [["seed"], ["seed"]]
@@ -149,7 +149,7 @@ measured = ld.measure("toy", "descent", ld.simulate("toy", "descent"))
 
 def test_a_run_is_simulated_with_other_settings(built):
     code = "few = ld.simulate('toy', 'descent', seeds=2)"
-    assert values_of(built.folder, code, "few.members", "few.settings['seeds']") == [2, 2]
+    assert values_of(built.folder, "few.members", "few.settings['seeds']", code=code) == [2, 2]
 
 
 def test_a_claim_is_judged_as_on_the_page(built):
@@ -159,16 +159,16 @@ row = ld.claims().set_index("claim").loc["toy.decay"]
 """
     in_notebook, on_page = values_of(
         built.folder,
-        code,
         "[judged.verdict, judged.headline.value, judged.reason]",
         "[row['verdict'], row['measured'], row['reason']]",
+        code=code,
     )
     assert in_notebook == on_page
 
 
 def test_a_claim_that_is_judged_shows_its_quantifier_and_its_rivals(built):
     rivals, quantifier, shown = values_of(
-        built.folder, "judged = ld.judge('toy', 'decay')", "judged.rivals", "judged.quantifier", "repr(judged)"
+        built.folder, "judged.rivals", "judged.quantifier", "repr(judged)", code="judged = ld.judge('toy', 'decay')"
     )
     assert rivals == {"a decay twice as fast": "contradicted"}
     assert quantifier == "all draws"
@@ -178,20 +178,20 @@ def test_a_claim_that_is_judged_shows_its_quantifier_and_its_rivals(built):
 
 def test_a_claim_is_judged_on_a_trajectory_that_is_given(built):
     code = "few = ld.simulate('toy', 'descent', seeds=2)"
-    assert values_of(built.folder, code, "ld.judge('toy', 'decay', {'run': few}).headline.draws") == [2]
+    assert values_of(built.folder, "ld.judge('toy', 'decay', {'run': few}).headline.draws", code=code) == [2]
 
 
 def test_a_claim_is_judged_on_trajectories_that_are_given_for_several_roles(built):
     code = "nine = {role: ld.simulate('toy', role, samples=9) for role in ('slow', 'fast')}"
-    assert values_of(built.folder, code, "ld.judge('toy', 'geometric', nine).headline.draws") == [9]
+    assert values_of(built.folder, "ld.judge('toy', 'geometric', nine).headline.draws", code=code) == [9]
 
 
 def test_a_claim_is_judged_on_a_table_that_is_given(built):
     code = """
 wrong = ld.table("toy", "descent")
-wrong["value"] += wrong["time"] / 10
+wrong["value"] += wrong["time"] / 10  # it does not decay: at the end, time 5, it is 0.5 too large
 """
-    assert values_of(built.folder, code, "ld.judge('toy', 'decay', {'run': wrong}).verdict") == ["contradicted"]
+    assert values_of(built.folder, "ld.judge('toy', 'decay', {'run': wrong}).verdict", code=code) == ["contradicted"]
 
 
 def test_the_order_of_rows_does_not_count_and_a_table_that_is_judged_is_not_changed(built):
@@ -203,10 +203,10 @@ judged = ld.judge("toy", "decay", {"run": mixed})
 """
     is_same, is_unchanged, has_draw = values_of(
         built.folder,
-        code,
         "judged.headline == ld.judge('toy', 'decay').headline",
         "mixed.equals(before)",
         "'draw' in mixed.attrs",
+        code=code,
     )
     assert is_same
     assert is_unchanged
@@ -221,11 +221,11 @@ def first_state(**settings):
 """
     by_default, of_2023, of_7, of_data_with_a_seed = values_of(
         built.folder,
-        code,
         "first_state()",
         "first_state(seed=2023)",
         "first_state(seed=numpy.int64(7))",
         "first_state(seed=7, data={'seed': 2023})",
+        code=code,
     )
     assert of_2023 == by_default  # the configured seed
     assert of_7 != by_default
@@ -314,26 +314,28 @@ def swept(built, tmp_path_factory):
     return workspace.folder
 
 
-def values_of_sweep(folder: Path, code: str, *expressions: str) -> list[Any]:
-    """Run code as `values_of` does, that knows the project of the sweep as `project`."""
-    return values_of(folder, f"project = ld.project({str(folder / 'sweep.yaml')!r})\n{code}", *expressions)
+def values_of_sweep(folder: Path, *expressions: str, code: str = "") -> list[Any]:
+    """Return the values of expressions as `values_of` does; `project` is the project with the sweep."""
+    code = f"project = ld.project({str(folder / 'sweep.yaml')!r})\n{code}"
+    return values_of(folder, *expressions, code=code)
 
 
 def test_a_sweep_of_an_overlay_is_a_run_of_the_project_with_that_overlay_and_not_of_the_package(swept):
-    assert values_of_sweep(swept, "", "'scan' in project.runs('toy')", "'scan' in ld.runs('toy')") == [True, False]
+    assert values_of_sweep(swept, "'scan' in project.runs('toy')", "'scan' in ld.runs('toy')") == [True, False]
 
 
 def test_a_sweep_is_one_table_with_the_draws_of_every_run(swept):
     (draws,) = values_of_sweep(
-        swept, "", "project.table('toy', 'scan').groupby(['rate', 'every'])['seed'].nunique().tolist()"
+        swept, "project.table('toy', 'scan').groupby(['rate', 'every'])['seed'].nunique().tolist()"
     )
-    assert draws == [3] * 6  # three draws of each of the six runs
+    n_draws, n_runs = 3, 6  # of the data set `starts`, and of `SWEEP`
+    assert draws == [n_draws] * n_runs
 
 
 def test_bundles_give_the_table_of_a_sweep_without_bundles(swept):
     code = "scan, packed = (project.table('toy', run) for run in ('scan', 'packed'))"
     assert values_of_sweep(
-        swept, code, "scan.equals(packed)", "scan.attrs['settings'] == packed.attrs['settings']"
+        swept, "scan.equals(packed)", "scan.attrs['settings'] == packed.attrs['settings']", code=code
     ) == [True, True]
 
 
@@ -345,10 +347,10 @@ expected = scan[(scan["rate"] == 0.02) & scan["seed"].isin([0, 2]) & (scan["time
 """
     rows, is_same, has_settings = values_of_sweep(
         swept,
-        code,
         "len(few)",
         "few.reset_index(drop=True).equals(expected.reset_index(drop=True))",
         "few.attrs['settings'] == scan.attrs['settings']",
+        code=code,
     )
     # two draws at the last time, of runs that record every step and every tenth
     assert rows == 2 * 2
@@ -359,10 +361,10 @@ expected = scan[(scan["rate"] == 0.02) & scan["seed"].isin([0, 2]) & (scan["time
 def test_mistakes_in_a_selection_of_a_sweep_are_named(swept):
     assert values_of_sweep(
         swept,
-        DEFINE_REFUSAL,
         "refusal(project.table, 'toy', 'scan', quantity='y')",
         "refusal(project.table, 'toy', 'scan', rat=1)",
         "refusal(project.table, 'toy', 'scan', time=-1.0)",
+        code=DEFINE_REFUSAL,
     ) == [
         "toy scan: no quantity `y`; known are: x",
         "toy scan: no column `rat`; did you mean `rate`?",
@@ -400,11 +402,11 @@ with warnings.catch_warnings(record=True) as heard:
 def test_an_open_notebook_sees_an_edit_of_the_configuration(workspace):
     refused, steps_of_project, steps_of_package, last_time = values_of(
         workspace.folder,
-        DEFINE_REFUSAL + EDIT_CONFIGURATION.format(folder=workspace.folder),
         "refused",
         "project.simulate('toy', 'slow').settings['steps']",
         "ld.simulate('toy', 'slow').settings['steps']",
         "ld.table('toy', 'slow')['time'].max()",
+        code=DEFINE_REFUSAL + EDIT_CONFIGURATION.format(folder=workspace.folder),
     )
     assert STALE in refused
     assert steps_of_project == steps_of_package == 50
@@ -414,17 +416,19 @@ def test_an_open_notebook_sees_an_edit_of_the_configuration(workspace):
 def test_an_open_notebook_is_to_be_restarted_after_an_edit_of_the_source(workspace):
     refused, heard = values_of(
         workspace.folder,
-        DEFINE_REFUSAL + EDIT_SOURCE.format(folder=workspace.folder),
         "refused",
         "[str(one.message) for one in heard]",
+        code=DEFINE_REFUSAL + EDIT_SOURCE.format(folder=workspace.folder),
     )
     assert STALE in refused
     assert heard == ["the project's source has changed since this kernel read it; restart the kernel"]
 
 
+# an expression: the settings of torch in a process
 TORCH_STATE = (
-    "[torch.get_num_threads(), str(torch.get_default_dtype()), torch.is_grad_enabled(), "
-    "torch.is_inference_mode_enabled(), torch.is_autocast_enabled('cpu'), str(torch.empty(1).device)]"
+    "{'threads': torch.get_num_threads(), 'type': str(torch.get_default_dtype()), 'grad': torch.is_grad_enabled(), "
+    "'inference': torch.is_inference_mode_enabled(), 'autocast': torch.is_autocast_enabled('cpu'), "
+    "'device': str(torch.empty(1).device)}"
 )
 CHANGE_TORCH = f"""
 import torch
@@ -433,25 +437,26 @@ torch.set_default_dtype(torch.float64)
 torch.set_default_device("meta")
 with torch.autocast("cpu"), torch.no_grad(), torch.inference_mode():
     before = {TORCH_STATE}
-    inside = ld.simulate("toy", "slow").constants["torch"].tolist()
+    inside = ld.simulate("toy", "slow").constants["torch"].item()
     after = {TORCH_STATE}
 """
 
 
 def test_a_simulation_has_the_torch_of_a_job_whatever_the_notebook_sets(workspace):
     file = f"{PAPER}/growth/runs.py"
-    # the run records the state of torch as a constant
+    # the run records these settings as a constant
     constants = f'{{"torch": np.array({TORCH_STATE}, dtype=object)}}'
     workspace.edit(file, '{"x": np.array(states).T})', '{"x": np.array(states).T}, ' + constants + ")")
     workspace.edit(file, "import numpy as np", "import numpy as np\nimport torch")
-    before, inside, after = values_of(workspace.folder, CHANGE_TORCH, "before", "inside", "after")
-    # a job has one thread
-    assert inside == [1, "torch.float32", True, False, False, "cpu"]
-    assert before == after == [2, "torch.float64", False, True, True, "meta"]
+    before, inside, after = values_of(workspace.folder, "before", "inside", "after", code=CHANGE_TORCH)
+    of_a_job = {"threads": 1, "type": "torch.float32", "grad": True, "inference": False, "autocast": False}
+    assert inside == of_a_job | {"device": "cpu"}
+    of_the_notebook = {"threads": 2, "type": "torch.float64", "grad": False, "inference": True, "autocast": True}
+    assert before == after == of_the_notebook | {"device": "meta"}
 
 
 def test_a_trajectory_is_shown_by_its_size_and_its_settings(built):
-    (text,) = values_of(built.folder, "", "repr(ld.simulate('toy', 'slow'))")
+    (text,) = values_of(built.folder, "repr(ld.simulate('toy', 'slow'))")
     size, series, _, settings = text.splitlines()
     assert size == "Trajectory: 3 members, 41 times from 0 to 40"
     assert series == "  series: x (3, 41)"
@@ -459,7 +464,7 @@ def test_a_trajectory_is_shown_by_its_size_and_its_settings(built):
 
 
 def test_the_trajectories_of_a_sweep_are_shown_by_their_number_and_their_names(swept):
-    (text,) = values_of_sweep(swept, "", "str(project.simulate('toy', 'scan'))")
+    (text,) = values_of_sweep(swept, "str(project.simulate('toy', 'scan'))")
     assert text.startswith("6 trajectories, by name: ['scan--rate-0.01--every-1', ")
     assert "\n" not in text
 
@@ -474,25 +479,26 @@ with warnings.catch_warnings(record=True) as heard:
 
 
 @pytest.fixture
-def outdated(workspace):
+def with_outdated_verdicts(workspace):
     """The made-up paper with a source that was edited after its verdicts were made."""
     workspace.edit(f"{PAPER}/growth/theory.py", "(1 + rate)", "(1.0 + rate)")
     return workspace
 
 
-def test_a_notebook_warns_of_outdated_verdicts(outdated):
-    assert values_of(outdated.folder, READ_CLAIMS, "outdated", "[str(one.message) for one in heard]") == [
-        [OUTDATED],
-        [OUTDATED],
-    ]
+def test_a_notebook_warns_of_outdated_verdicts(with_outdated_verdicts):
+    listed, heard = values_of(
+        with_outdated_verdicts.folder, "outdated", "[str(one.message) for one in heard]", code=READ_CLAIMS
+    )
+    assert listed == heard == [OUTDATED]
 
 
 def test_a_notebook_does_not_warn_of_verdicts_that_are_not_outdated(built):
-    assert values_of(built.folder, READ_CLAIMS, "outdated", "[str(one.message) for one in heard]") == [[], []]
+    listed, heard = values_of(built.folder, "outdated", "[str(one.message) for one in heard]", code=READ_CLAIMS)
+    assert listed == heard == []
 
 
-def test_the_list_of_verdicts_names_those_that_are_outdated(outdated):
-    listed = outdated.cli("verdicts", "results/claims.parquet")
+def test_the_list_of_verdicts_names_those_that_are_outdated(with_outdated_verdicts):
+    listed = with_outdated_verdicts.cli("verdicts", "results/claims.parquet")
     assert f"outdated: {OUTDATED}" in listed.stderr
 
 
@@ -501,8 +507,8 @@ def test_the_list_of_verdicts_counts_them_and_names_their_science_and_configurat
     assert "2 claims: 2 reproduced\nof science and configuration " in listed.stdout
 
 
-def test_the_summary_of_outdated_verdicts_fails_and_names_them(outdated):
-    summary = outdated.cli("summary")
+def test_the_summary_of_outdated_verdicts_fails_and_names_them(with_outdated_verdicts):
+    summary = with_outdated_verdicts.cli("summary")
     assert summary.returncode == 1
     assert f"outdated: {OUTDATED}" in summary.stdout
     assert "the page to read (from an earlier run)" in summary.stdout

@@ -22,7 +22,7 @@ OVERLAY = ("--configfile", "scan.yaml")
 NOTHING = "Nothing to be done"
 
 
-def sweep(workspace: Workspace, bundle: int | None, **axes: list) -> list[str]:
+def sweep(workspace: Workspace, *, bundle: int | None, **axes: list) -> list[str]:
     """Write `scan.yaml`, a sweep over the values of `axes` and its figure; return Snakemake's arguments for the sweep.
 
     A job has `bundle` runs, or with None each run has jobs of its own.
@@ -37,7 +37,7 @@ def sweep(workspace: Workspace, bundle: int | None, **axes: list) -> list[str]:
 
 
 def sweep_table(workspace: Workspace) -> str:
-    """Return the table of the whole sweep with its attributes, as text."""
+    """Return the table of the whole sweep as text, after a line with its attributes."""
     code = """
 from pathlib import Path
 from learning_dynamics.pipeline.plan.config_files import load
@@ -54,14 +54,15 @@ print(table.to_csv())
 
 
 def results(workspace: Workspace, folder: str) -> list[Path]:
-    """Return the sweep's files in a folder of the results, sorted by name."""
+    """Return the sweep's files in a folder of the results, such as `metrics`, sorted by name."""
     return sorted((workspace.folder / "results/toy" / folder).glob("scan*.parquet"))
 
 
 def bundles(workspace: Workspace) -> dict[Path, list[str]]:
     """Return the names of the runs in each bundle's table; the tables are in the order of their smallest rate."""
-    runs = {path: list(read_stamp(path)["contents"]) for path in results(workspace, "metrics") if "@" in path.name}
-    return dict(sorted(runs.items(), key=lambda bundle: min(map(rate_of, bundle[1]))))
+    tables = [path for path in results(workspace, "metrics") if "@" in path.name]  # as scan@0123abcd.parquet
+    runs = {path: list(read_stamp(path)["contents"]) for path in tables}
+    return {path: runs[path] for path in sorted(tables, key=lambda path: min(map(rate_of, runs[path])))}
 
 
 def rate_of(run: str) -> float:
@@ -87,14 +88,14 @@ def steps_in_log(workspace: Workspace) -> dict[float, int]:
 
 # -- bundles compared with single runs ---------------------------------------------------------------------------------
 
-AXES = {"rate": RATES, "every": [1, 4]}  # ten runs; `every` is a setting of the metrics
+AXES = {"rate": RATES, "every": [1, 4]}  # ten runs; `every` is a setting of the metrics alone
 
 
 @pytest.fixture(scope="module")
 def single(tmp_path_factory) -> Workspace:
     """A project that has made the sweep with jobs of its own for each run; not to be changed."""
     workspace = toy(tmp_path_factory.mktemp("single") / "project")
-    workspace.snakemake(*sweep(workspace, None, **AXES))
+    workspace.snakemake(*sweep(workspace, bundle=None, **AXES))
     return workspace
 
 
@@ -102,7 +103,7 @@ def single(tmp_path_factory) -> Workspace:
 def bundled(single, tmp_path_factory) -> Workspace:
     """The same project after the sweep was made in bundles of four, and drawn; not to be changed."""
     workspace = single.copy(tmp_path_factory.mktemp("bundled") / "project")
-    snakemake_and_count_steps(workspace, *sweep(workspace, 4, **AXES), "figures/toy/scanned.png")
+    snakemake_and_count_steps(workspace, *sweep(workspace, bundle=4, **AXES), "figures/toy/scanned.png")
     return workspace
 
 
@@ -115,12 +116,12 @@ def test_bundles_of_four_hold_ten_runs_in_three_tables(bundled):
 
 
 def test_a_bundle_simulates_runs_that_differ_only_in_the_metrics_once(bundled):
-    # the run `fast`, which the figure draws too, has the rate 0.02, and is there from the sweep without bundles
+    # each rate once, for both values of `every`; `fast`, which the figure draws too, was there already
     assert steps_in_log(bundled) == dict.fromkeys(RATES, STEPS)
 
 
 def test_bundles_have_the_table_of_single_runs(single, bundled):
-    assert "'draw': ('seed',)" in sweep_table(single)
+    assert "'draw': ('seed',)" in sweep_table(single)  # attributes are compared as well
     assert sweep_table(bundled) == sweep_table(single)
 
 
@@ -158,7 +159,7 @@ EXTENDED = [0.005, 0.007, *RATES, 0.06]  # with values in front and at the end: 
 def before_extension(tmp_path_factory) -> Workspace:
     """A project that has made the sweep over `RATES` in bundles of four; not to be changed."""
     workspace = toy(tmp_path_factory.mktemp("extended") / "project")
-    assert snakemake_and_count_steps(workspace, *sweep(workspace, 4, rate=RATES)) == dict.fromkeys(RATES, STEPS)
+    assert snakemake_and_count_steps(workspace, *sweep(workspace, bundle=4, rate=RATES)) == dict.fromkeys(RATES, STEPS)
     return workspace
 
 
@@ -166,13 +167,13 @@ def before_extension(tmp_path_factory) -> Workspace:
 def extended(before_extension, tmp_path) -> Workspace:
     """A copy of this project, after its sweep was extended."""
     workspace = before_extension.copy(tmp_path / "project")
-    workspace.snakemake(*sweep(workspace, 4, rate=EXTENDED))
+    workspace.snakemake(*sweep(workspace, bundle=4, rate=EXTENDED))
     return workspace
 
 
 def test_an_extended_sweep_simulates_only_its_new_values(before_extension, tmp_path):
     workspace = before_extension.copy(tmp_path / "project")
-    steps = snakemake_and_count_steps(workspace, *sweep(workspace, 4, rate=EXTENDED))
+    steps = snakemake_and_count_steps(workspace, *sweep(workspace, bundle=4, rate=EXTENDED))
     assert steps == {0.005: STEPS, 0.007: STEPS, 0.06: STEPS}
     assert NOTHING in workspace.snakemake("--dry-run", *OVERLAY, "--", "toy_scan").stdout
 
@@ -194,20 +195,20 @@ def test_an_extended_sweep_has_the_table_of_one_that_was_made_at_once(extended):
 def test_values_in_front_that_fill_a_bundle_leave_the_other_bundles_as_they_are(extended):
     before = list(bundles(extended))
     in_front = [0.001, 0.002, 0.003, 0.004]
-    steps = snakemake_and_count_steps(extended, *sweep(extended, 4, rate=[*in_front, *EXTENDED]))
+    steps = snakemake_and_count_steps(extended, *sweep(extended, bundle=4, rate=[*in_front, *EXTENDED]))
     assert steps == dict.fromkeys(in_front, STEPS)
     assert list(bundles(extended))[1:] == before
 
 
 def test_a_second_axis_with_the_value_of_all_runs_simulates_only_its_other_value(extended):
     table = sweep_table(extended)
-    steps = snakemake_and_count_steps(extended, *sweep(extended, 4, rate=EXTENDED, steps=[STEPS, 10]))
+    steps = snakemake_and_count_steps(extended, *sweep(extended, bundle=4, rate=EXTENDED, steps=[STEPS, 10]))
     assert steps == dict.fromkeys(EXTENDED, 10)
     runs = [run for names in bundles(extended).values() for run in names]
     assert len(runs) == len(set(runs)) == 2 * len(EXTENDED)
-    assert results(extended, "resume") == []
+    assert results(extended, "resume") == []  # where tables of other bundles are kept meanwhile
     # without that axis the sweep has its previous table
-    extended.snakemake(*sweep(extended, 4, rate=EXTENDED))
+    extended.snakemake(*sweep(extended, bundle=4, rate=EXTENDED))
     assert sweep_table(extended) == table
 
 
@@ -217,7 +218,7 @@ def test_a_second_axis_with_the_value_of_all_runs_simulates_only_its_other_value
 @pytest.fixture
 def swept_rows(clean) -> list[pd.DataFrame]:
     """The tables of bundles of two, of a sweep over three rates and two values of `every`."""
-    clean.snakemake(*sweep(clean, 2, rate=[0.01, 1, 2.5], every=[1, 4]))
+    clean.snakemake(*sweep(clean, bundle=2, rate=[0.01, 1, 2.5], every=[1, 4]))
     return [pd.read_parquet(file) for file in results(clean, "metrics")]
 
 
@@ -239,13 +240,13 @@ def test_the_rows_of_a_bundle_are_of_the_runs_whose_values_they_have(swept_rows)
 
 def test_a_run_that_fails_leaves_the_other_runs_of_its_bundle_alone(clean):
     # (1 + 1e300)^2 is no finite number
-    ended = clean.snakemake(*sweep(clean, 4, rate=[0.01, 1e300, 0.02, 0.03]), check=False)
+    ended = clean.snakemake(*sweep(clean, bundle=4, rate=[0.01, 1e300, 0.02, 0.03]), check=False)
     assert ended.returncode == 1
     assert "1 of 4 runs failed" in ended.stdout + ended.stderr
     assert "scan--rate-1e+300: growth left the finite numbers" in ended.stdout + ended.stderr
     assert results(clean, "metrics") == []
     # once the rate is correct, only this run is simulated
-    steps = snakemake_and_count_steps(clean, *sweep(clean, 4, rate=[0.01, 0.5, 0.02, 0.03]))
+    steps = snakemake_and_count_steps(clean, *sweep(clean, bundle=4, rate=[0.01, 0.5, 0.02, 0.03]))
     assert steps == {0.5: STEPS}
-    assert len(results(clean, "metrics")) == 1
-    assert results(clean, "resume") == []
+    assert len(results(clean, "metrics")) == 1  # the bundle of all four
+    assert results(clean, "resume") == []  # where the rows of the three were kept

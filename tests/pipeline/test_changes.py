@@ -7,9 +7,14 @@ from learning_dynamics.pipeline.plan import free_settings, variations
 from learning_dynamics.pipeline.plan.plan import Plan
 
 SEED = 2023  # of the made-up paper's configuration
+STEPS = 40  # of its runs `slow` and `fast`
+FAST_RATE = 0.02  # of the run `fast`
+RATES = [1e-4, 0.015]  # between which a draw may take the rate of `slow`
+# of whole numbers drawn evenly, so many draws lack a given one of eight with probability (7/8)^39, a half percent
+N_DRAWS = 39
 
 
-def draw_layers(project, count=39):
+def draw_layers(project, count=N_DRAWS):
     """Return what each of the first draws changes in the configuration, by section and name."""
     return [free_settings.draw_layer(project.config, "toy", draw) for draw in range(1, count + 1)]
 
@@ -22,22 +27,21 @@ def project_under(project, name, value):
 
 @pytest.fixture
 def layers(configured):
-    """Return what 39 draws change where the data have 2 to 9 samples, and a run takes from as many steps up to 12."""
+    """What each draw changes where the data have 2 to 9 samples, and a run takes from as many steps up to 12."""
     free = {
         "data.starts.free": {"samples": [2, 9]},
-        "runs.slow.free": {"rate": [1e-4, 0.015], "steps": ["samples", 12]},
+        "runs.slow.free": {"rate": RATES, "steps": ["samples", 12]},
     }
     return draw_layers(configured(free))
 
 
 def test_a_draw_is_the_same_each_time(configured):
-    project = configured("runs.slow.free", {"rate": [1e-4, 0.015]})
+    project = configured("runs.slow.free", {"rate": RATES})
     assert draw_layers(project) == draw_layers(project)
 
 
 def test_whole_numbers_are_drawn_from_all_of_their_range(layers):
-    # of numbers drawn evenly, 39 draws lack a given one of eight with probability (7/8)^39, a half percent
-    assert {layer["data"]["starts"]["samples"] for layer in layers} == set(range(2, 10))
+    assert {layer["data"]["starts"]["samples"] for layer in layers} == {2, 3, 4, 5, 6, 7, 8, 9}
 
 
 def test_a_range_that_begins_with_a_setting_begins_with_what_was_drawn_for_it(layers):
@@ -47,12 +51,13 @@ def test_a_range_that_begins_with_a_setting_begins_with_what_was_drawn_for_it(la
 
 def test_real_numbers_are_drawn_evenly_in_the_logarithm(layers):
     rates = np.array([layer["runs"]["slow"]["rate"] for layer in layers])
-    assert rates.min() >= 1e-4
-    assert rates.max() <= 0.015
-    # Half of the draws are expected below the middle of the logarithms, 1.2e-3: 0.2 is 2.5 standard errors of 39 draws.
-    # Of numbers drawn evenly only 0.08 would be.
-    below = np.mean(rates < np.sqrt(1e-4 * 0.015))
-    assert abs(below - 0.5) < 0.2
+    smallest, largest = RATES
+    assert rates.min() >= smallest
+    assert rates.max() <= largest
+    middle_of_logarithms = np.sqrt(smallest * largest)  # 1.2e-3
+    share_below = np.mean(rates < middle_of_logarithms)
+    # half are expected, and 0.2 is 2.5 standard errors of a share of 39 draws; of numbers drawn evenly it would be 0.08
+    assert abs(share_below - 0.5) < 0.2
 
 
 def test_a_setting_is_drawn_after_those_that_its_range_names(configured):
@@ -66,7 +71,7 @@ def test_a_setting_is_drawn_after_those_that_its_range_names(configured):
 
 
 def test_draws_have_not_changed_since_results_on_draws_were_published(configured):
-    project = configured("runs.slow.free", {"rate": [1e-4, 0.015], "steps": [3, 9]})
+    project = configured("runs.slow.free", {"rate": RATES, "steps": [3, 9]})
     # recorded from the published version: another random generator, label or order of draws gives other numbers
     assert [layer["runs"]["slow"] for layer in draw_layers(project, 2)] == [
         {"rate": 0.006435, "steps": 5},
@@ -83,7 +88,7 @@ def test_a_run_that_inherits_a_drawn_setting_has_it_too(configured):
     on_draw = project_under(project, "draw1", 1)
     assert on_draw.run("toy", "slow")["settings"] == drawn
     # `fast` extends `slow`, with a rate of its own
-    assert on_draw.run("toy", "fast")["settings"] == {"steps": drawn["steps"], "rate": 0.02}
+    assert on_draw.run("toy", "fast")["settings"] == {"steps": drawn["steps"], "rate": FAST_RATE}
 
 
 def test_each_draw_has_a_seed_of_its_own(configured):
@@ -107,7 +112,7 @@ RANGE = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geomet
 def test_a_range_changes_the_named_run_and_none_that_inherits_from_it(configured):
     project = project_under(configured("robustness.range", RANGE), "range", 7)
     assert project.run("toy", "slow")["settings"]["steps"] == 7
-    assert project.run("toy", "fast")["settings"]["steps"] == 40  # as configured
+    assert project.run("toy", "fast")["settings"]["steps"] == STEPS  # as configured
 
 
 def test_under_a_range_only_the_claims_that_it_names_are_judged(configured):
@@ -119,7 +124,7 @@ def test_a_grid_of_data_sets_changes_the_named_run_and_none_that_inherits_from_i
     configured("data.others", {"source": "starts.normal", "samples": 4})
     entry = {"run": "slow", "setting": "data", "grid": ["starts", "others"], "claims": ["geometric"]}
     config = configured("robustness.other", entry).config
-    layer = variations.layer_of(config, "toy", variations.change_named(config, "toy", "other"), "others")
+    layer = variations.layer_of(config, "toy", variations.change_named(config, "toy", "other"), value="others")
     assert layer == {"runs": {"slow": {"data": "others"}, "fast": {"data": "starts"}}}
 
 
@@ -152,7 +157,7 @@ def test_the_changes_of_a_paper_are_its_ranges_and_the_seeds_that_are_asked_for(
     assert list(variations.changes(project.config, "toy")) == ["range", *names]
 
 
-CHANGES = {"range", "draw1", "seed7"}
+VARIATIONS = {"range", "draw1", "seed7"}
 
 
 @pytest.mark.parametrize(
@@ -160,15 +165,15 @@ CHANGES = {"range", "draw1", "seed7"}
     [
         pytest.param("runs.slow.free", {"steps": [4, 9]}, {"draw1"}, id="what draws may take"),
         pytest.param("robustness.range.range", [5, 9], {"range"}, id="a range"),
-        pytest.param("data.starts.samples", 7, CHANGES, id="a setting of the data"),
-        pytest.param("runs.fast.rate", 0.03, CHANGES, id="a setting of a run"),
-        pytest.param("claims.geometric.rounding", 2e-15, CHANGES, id="a setting of a claim"),
+        pytest.param("data.starts.samples", 7, VARIATIONS, id="a setting of the data"),
+        pytest.param("runs.fast.rate", 0.03, VARIATIONS, id="a setting of a run"),
+        pytest.param("claims.geometric.rounding", 2e-15, VARIATIONS, id="a setting of a claim"),
     ],
 )
-def test_an_edit_changes_the_fingerprints_of_the_changes_that_read_it(configured, path, value, concerned):
+def test_an_edit_gives_another_fingerprint_to_the_variations_that_read_it(configured, path, value, concerned):
     def fingerprints(project):
-        return {name: project.change_fingerprint("toy", name) for name in CHANGES}
+        return {name: project.change_fingerprint("toy", name) for name in VARIATIONS}
 
     before = fingerprints(configured({"robustness.range": RANGE, "runs.slow.free": {"steps": [2, 3]}}))
     after = fingerprints(configured(path, value))
-    assert {name for name in CHANGES if after[name] != before[name]} == concerned
+    assert {name for name in VARIATIONS if after[name] != before[name]} == concerned

@@ -11,7 +11,10 @@ from tests.support import ROOT
 
 CLAIM = {"claim": "toy.slow_decay", "reference": r"Lemma 1, $\gamma$", "verdict": "corrected"}
 EDITION = Edition(
-    "The authors", "learning-dynamics 1.0, commit 0123456789ab", year="2026", address="https://a.github.io/b/"
+    authors="The authors",
+    version="learning-dynamics 1.0, commit 0123456789ab",
+    year="2026",
+    address="https://a.github.io/b/",
 )
 
 
@@ -21,7 +24,7 @@ def fields(entry: str) -> dict[str, str]:
 
 
 def test_a_claim_is_cited_by_its_address_verdict_and_version():
-    entry = EDITION.of_claim(CLAIM, "A paper")
+    entry = EDITION.of_claim(CLAIM, title="A paper")
     assert entry.startswith("@misc{learning_dynamics.toy.slow_decay,\n")
     assert entry.count("{") == entry.count("}")  # BibTeX reads no other entry
     assert fields(entry) == {
@@ -35,12 +38,12 @@ def test_a_claim_is_cited_by_its_address_verdict_and_version():
 
 
 def test_a_reproduction_is_cited_by_its_page():
-    assert fields(EDITION.of_paper("toy", "A paper"))["url"] == "https://a.github.io/b/figures/toy.html"
+    assert fields(EDITION.of_paper("toy", title="A paper"))["url"] == "https://a.github.io/b/figures/toy.html"
 
 
 def test_a_citation_leaves_out_an_unknown_year_and_address():
-    without = Edition("The authors", "learning-dynamics", year="", address="").of_paper("toy", "A paper")
-    assert sorted(fields(without)) == ["author", "howpublished", "title"]
+    unpublished = Edition(authors="The authors", version="learning-dynamics", year="", address="")
+    assert sorted(fields(unpublished.of_paper("toy", title="A paper"))) == ["author", "howpublished", "title"]
 
 
 @pytest.mark.parametrize(

@@ -115,21 +115,22 @@ def test_the_command_sweep_knows_the_keys_of_a_class(configured):
 
 # a claim that reads these runs, so that they can be judged again
 WARM = {"function": "growth.geometric", "runs": {"slow": "tea", "fast": "soup"}, "rounding": 1e-15}
-
-
-RATES = {"run": "tea", "setting": "rate", "grid": [1.0, 2.0], "claims": ["warm"]}  # an entry of robustness
+# entries of `robustness:`
+OTHER_RATES = {"run": "tea", "setting": "rate", "grid": [1.0, 2.0], "claims": ["warm"]}
+OTHER_HORIZONS = {"run": "tea", "setting": "pace.horizon", "values": [2.0], "claims": ["warm"]}
 
 
 def test_a_default_that_another_run_inherits_cannot_be_varied(refuses, configured):
     # `soup` is to keep the rate that it inherits from `tea` while that of `tea` changes; no block has a value to keep
     configured({"claims.warm": WARM, "runs.tea.rate": ...})
     words = "robustness.fast.setting: `soup` inherits `rate` from `tea`, where it has its default; write it in `tea`"
-    refuses(("robustness.fast", RATES, words))
+    refuses(("robustness.fast", OTHER_RATES, words))
 
 
 def test_runs_that_inherit_a_setting_keep_it_while_it_is_varied(configured):
-    config = configured({"claims.warm": WARM, "robustness.fast": RATES}).config
-    layer = variations.layer_of(config, "toy", variations.change_named(config, "toy", "fast"), 2.0)
+    config = configured({"claims.warm": WARM, "robustness.fast": OTHER_RATES}).config
+    layer = variations.layer_of(config, "toy", variations.change_named(config, "toy", "fast"), value=2.0)
+    # `soup` and `teas` extend `tea`, whose configured rate is 0.5
     assert layer == {"runs": {"tea": {"rate": 2.0}, "soup": {"rate": 0.5}, "teas": {"rate": 0.5}}}
 
 
@@ -142,22 +143,19 @@ def test_runs_that_inherit_a_key_of_a_class_keep_it_while_it_is_varied(configure
         grid=[2.0],
         entry={"run": "tea", "setting": "pace.horizon"},
     )
-    layer = variations.layer_of(configured().config, "toy", change, 2.0)
+    layer = variations.layer_of(configured().config, "toy", change, value=2.0)
     # `teas` inherits the horizon; `soup` has its own
     assert layer == {"runs": {"tea": {"pace": {"horizon": 2.0}}, "teas": {"pace": {"horizon": 4.0}}}}
 
 
-HORIZONS = {"run": "tea", "setting": "pace.horizon", "values": [2.0], "claims": ["warm"]}  # an entry of robustness
-
-
 def test_another_value_of_a_key_of_a_class_is_a_run_of_its_own(configured):
-    project = configured({"claims.warm": WARM, "robustness.long": HORIZONS})
+    project = configured({"claims.warm": WARM, "robustness.long": OTHER_HORIZONS})
     assert project.run("toy", "tea--pace.horizon-2.0")["settings"]["pace"] == PACE | {"horizon": 2.0}
 
 
 def test_the_configured_value_of_a_key_of_a_class_is_no_other_value(configured):
-    configured({"claims.warm": WARM, "robustness.long": HORIZONS})
-    message = refusal(configured, "robustness.long.values", [4.0])
+    configured({"claims.warm": WARM, "robustness.long": OTHER_HORIZONS})
+    message = refusal(configured, "robustness.long.values", [PACE["horizon"]])
     assert "robustness.long.values: 4.0 is the run's own" in message
 
 
@@ -186,7 +184,7 @@ def test_keys_of_a_class_may_be_drawn_and_be_ends_of_ranges(configured, draw):
 
 def test_records_have_a_class_of_settings_as_a_mapping(built):
     of_table, of_trajectory = built.values(
-        "", "ld.table('toy', 'tea').attrs['settings']['pace']", "ld.trajectory('toy', 'soup').settings['pace']"
+        "ld.table('toy', 'tea').attrs['settings']['pace']", "ld.trajectory('toy', 'soup').settings['pace']"
     )
     assert of_table == PACE
     assert of_trajectory == PACE | {"horizon": 8.0}
@@ -195,21 +193,21 @@ def test_records_have_a_class_of_settings_as_a_mapping(built):
 def test_the_table_of_a_sweep_over_a_key_has_a_column_of_its_name(built):
     code = "table = ld.table('toy', 'teas')"
     largest, settings = built.values(
-        code, "table.groupby('pace.rtol')['value'].max().round(6).tolist()", "table.attrs['settings']['pace']"
+        "table.groupby('pace.rtol')['value'].max().round(6).tolist()", "table.attrs['settings']['pace']", code=code
     )
     assert largest == [1.00001, 1.001]  # at time 0 the runs have 1 + rtol
     assert settings == PACE | {"rtol": [1e-3, 1e-5]}
 
 
 def test_a_run_is_simulated_with_another_value_of_a_key(built):
-    (pace,) = built.values("", "ld.simulate('toy', 'tea', pace={'rtol': 1e-2}).settings['pace']")
+    (pace,) = built.values("ld.simulate('toy', 'tea', pace={'rtol': 1e-2}).settings['pace']")
     assert pace == PACE | {"rtol": 1e-2}
 
 
 def test_a_sweep_over_a_key_is_simulated_and_measured_to_the_same_table(built):
     code = "simulated = ld.simulate('toy', 'teas')"
     names, is_same = built.values(
-        code, "list(simulated)", "ld.measure('toy', 'teas', simulated).equals(ld.table('toy', 'teas'))"
+        "list(simulated)", "ld.measure('toy', 'teas', simulated).equals(ld.table('toy', 'teas'))", code=code
     )
     assert names == ["teas--pace.rtol-0.001", "teas--pace.rtol-1e-05"]
     assert is_same
@@ -226,7 +224,7 @@ def bundled(built, tmp_path_factory):
 
 
 def test_a_bundle_of_a_sweep_over_a_key_has_the_same_table(bundled):
-    assert bundled.values("", "ld.table('toy', 'together').equals(ld.table('toy', 'teas'))") == [True]
+    assert bundled.values("ld.table('toy', 'together').equals(ld.table('toy', 'teas'))") == [True]
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,11 @@ pytest.importorskip("snakemake_executor_plugin_slurm")
 class Job(str):
     """A job, which is its name; it is at its first attempt, and Snakemake may restart it twice."""
 
-    group, attempt, restart_times = False, 1, 2
-    log, output = (), ()
+    group = False  # whether it is a group of jobs
+    attempt = 1
+    restart_times = 2
+    log = ()  # its files
+    output = ()
 
     def is_group(self):
         return self.group
@@ -45,15 +48,20 @@ class Job(str):
 
 
 class StandIn:
-    """The methods of the executor's base: `submitted` lists the jobs that they submit, `reports` how jobs ended."""
+    """The methods of the executor's base: `submitted` lists the jobs that they submit, `reports` how jobs ended.
+
+    What happens to a job depends on its name: "broken" cannot be submitted; "running", "done" and "failed" are known to
+    Slurm's queue, and "unknown" is not.
+    """
 
     def submit(self, job_or_jobs):
-        if "broken" in job_or_jobs:
+        jobs = job_or_jobs if isinstance(job_or_jobs, list) else [job_or_jobs]
+        if "broken" in jobs:
             try:
                 raise TypeError("no such argument")
             except TypeError:  # the base's own handler of errors fails for groups, in this way
                 raise AttributeError("no attribute 'rule'") from None
-        self.submitted.extend(job_or_jobs if isinstance(job_or_jobs, list) else [job_or_jobs])
+        self.submitted.extend(jobs)
 
     run_job = run_array_jobs = run_jobs = submit
 
@@ -68,7 +76,7 @@ class StandIn:
                 self.report_job_success(job)
             elif job.job == "failed":
                 self.report_job_error(job, msg="why")
-            # of "unknown" the queue says nothing: it is neither active nor reported
+            # "unknown" is neither active nor reported
 
     def report_job_success(self, job_info):
         self.reports.append((job_info.job, "success"))
@@ -87,9 +95,12 @@ class StandIn:
 
 
 def dag(*outputs, inputs=()):
-    """Return a graph with a job for each output, each to be run and each with these inputs."""
+    """Return Snakemake's graph of jobs: one for each output, all of them to be run, and each with these inputs."""
     jobs = [SimpleNamespace(output=[output], input=list(inputs)) for output in outputs]
     return SimpleNamespace(jobs=jobs, needrun_jobs=lambda: iter(jobs))
+
+
+RUN_NAME = "learning-dynamics_mine"  # of the jobs of this executor's Snakemake, in Slurm's queue
 
 
 @pytest.fixture
@@ -105,7 +116,7 @@ def executor(monkeypatch):
     # the base's
     made.array_jobs = set()
     made.wait = True
-    made.run_uuid = "learning-dynamics_mine"
+    made.run_uuid = RUN_NAME
     made.dag = dag()
     made.logger = logging.getLogger("test")
     # what `Executor.__init__` sets
@@ -120,7 +131,7 @@ def executor(monkeypatch):
 
 
 def active_jobs(executor, jobs):
-    """Return those of some submitted jobs that the executor says are active when it looks at the queue."""
+    """Let the executor look at the queue; return those of some submitted jobs that it then says are active."""
 
     async def look():
         return [job async for job in executor.check_active_jobs(jobs)]
@@ -129,7 +140,7 @@ def active_jobs(executor, jobs):
 
 
 def submitted_jobs(*names):
-    """Return submitted jobs; the stand-in says of each what its name says."""
+    """Return submitted jobs of these names, which say how the queue knows them (`StandIn`)."""
     return [SubmittedJobInfo(Job(name)) for name in names]
 
 
@@ -222,7 +233,7 @@ def test_the_reason_why_a_group_was_refused_is_logged(executor, caplog):
 
 
 @pytest.mark.parametrize(
-    ("array_jobs", "general", "of_job"),
+    ("array_jobs", "general_arguments", "job_arguments"),
     [
         pytest.param(
             set(),
@@ -233,10 +244,10 @@ def test_the_reason_why_a_group_was_refused_is_logged(executor, caplog):
         pytest.param({"run"}, "--executor slurm-jobstep", "--target-jobs run --cores all", id="arrays as in the base"),
     ],
 )
-def test_one_snakemake_does_the_jobs_of_a_submission(executor, array_jobs, general, of_job):
+def test_one_snakemake_does_the_jobs_of_a_submission(executor, array_jobs, general_arguments, job_arguments):
     executor.array_jobs = array_jobs
-    assert executor.additional_general_args() == general
-    assert executor.get_job_args(SimpleNamespace(name="run", threads=3)) == of_job
+    assert executor.additional_general_args() == general_arguments
+    assert executor.get_job_args(SimpleNamespace(name="run", threads=3)) == job_arguments
 
 
 @pytest.mark.parametrize(
@@ -257,20 +268,22 @@ def test_the_variable_is_the_one_that_jobs_read():
 
 
 @pytest.mark.parametrize("missing", ["Executor", "the package"])
-def test_without_the_executor_that_it_subclasses_it_says_what_to_install(monkeypatch, missing):
+def test_without_the_executor_that_it_subclasses_the_plugin_says_what_to_install(monkeypatch, missing):
     slurm = importlib.import_module("snakemake_executor_plugin_slurm")
     if missing == "the package":
         monkeypatch.setitem(sys.modules, "snakemake_executor_plugin_slurm", None)  # importing it raises ImportError
     else:
         monkeypatch.delattr(slurm, missing)
     # the project's executor, imported again in this state
-    alone = importlib.util.module_from_spec(importlib.util.find_spec("snakemake_executor_plugin_slurm_patient"))
-    alone.__spec__.loader.exec_module(alone)
-    with pytest.raises(Exception, match=r"needs snakemake-executor-plugin-slurm 2\.6\.1 to 2\.8"):
-        alone.Executor(None, logging.getLogger("test"))
+    reimported = importlib.util.module_from_spec(importlib.util.find_spec("snakemake_executor_plugin_slurm_patient"))
+    reimported.__spec__.loader.exec_module(reimported)
+    with pytest.raises(WorkflowError) as error:
+        reimported.Executor(None, logging.getLogger("test"))
+    assert "the executor slurm-patient needs snakemake-executor-plugin-slurm 2.6.1 to 2.8 (" in str(error.value)
+    assert "; pip install 'learning-dynamics[cluster]'" in str(error.value)
 
 
-def test_every_public_method_that_it_overrides_is_one_of_the_base():
+def test_every_public_method_that_the_executor_overrides_is_one_of_the_base():
     own = {name for name, value in vars(plugin.Executor).items() if callable(value) and not name.startswith("_")}
     assert {name for name in own if not hasattr(plugin.SlurmExecutor, name)} == set()
 
@@ -298,19 +311,24 @@ def test_a_controller_is_down_where_scontrol_says_so(tmp_path, monkeypatch, answ
 
 
 def test_without_slurm_no_controller_is_down(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))  # an empty folder: no program is found, and so no `scontrol`
     assert not plugin.controller_is_down()
 
 
 # -- other Snakemakes in the same folder, and their jobs ---------------------------------------------------------------
 
 KILLED = "learning-dynamics_killed"  # the name of another Snakemake's jobs
-OUT, OTHER = "results/toy/runs/slow.npz", "results/toy/runs/fast.npz"
+MADE_HERE = "results/toy/runs/slow.npz"  # by the jobs of this executor
+NOT_MADE_HERE = "results/toy/runs/fast.npz"
 
 
 @pytest.fixture
 def squeue(tmp_path, monkeypatch):
-    """Return a function that sets what the program `squeue` prints, and its exit status."""
+    """Return a function that sets what the program `squeue` prints, and its exit status.
+
+    A line is a job's number, its name, which all jobs of a Snakemake share, a comment, which begins with the rule, and
+    the folder it was submitted from; or, of jobs that wait, its number, the comment and Slurm's reason.
+    """
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
 
     def answer(text: str, status: int = 0) -> None:
@@ -327,36 +345,36 @@ def jobs_of_another(folder):
 
 @pytest.fixture
 def here(executor, squeue, tmp_path):
-    """A folder from which the executor is to submit jobs that make `OUT`; nothing is queued."""
+    """A folder from which the executor is to submit jobs that make `MADE_HERE`; nothing is queued."""
     executor.workflow = SimpleNamespace(workdir_init=str(tmp_path))
-    executor.dag = dag(OUT)
+    executor.dag = dag(MADE_HERE)
     squeue("")
     return tmp_path
 
 
-def leave_file_of_another(folder, *makes, alive=True, machine=None, age=0.0, job_name=KILLED):
-    """Write the file of another Snakemake, which makes files.
+def leave_file_of_another(folder, *makes, alive=True, machine=None, age=0.0):
+    """Write the file of another Snakemake, which makes the files `makes` with jobs of the name `KILLED`.
 
-    It has the number of this process: if it is not alive, it is an earlier process of this number. Its file was last
-    touched `age` seconds ago.
+    It has the number of this process; if it is not `alive`, it was an earlier process of this number. It is on this
+    machine unless another one is named, and its file was last touched `age` seconds ago.
     """
-    this = submitters.this_process(job_name, makes)
+    this = submitters.this_process(KILLED, makes)
     started = this.started if alive else this.started - 100.0
     submitters.write(folder, replace(this, started=started, machine=machine or this.machine, host="login2"))
-    file = folder / submitters.FOLDER / job_name
+    file = folder / submitters.FOLDER / KILLED
     os.utime(file, (file.stat().st_atime - age, file.stat().st_mtime - age))
 
 
 def refusal_to_submit(executor):
-    """Return the message with which the executor refuses to submit a job."""
+    """Return the message with which the executor refuses to submit a job, and assert that it submits none."""
     with pytest.raises(WorkflowError) as error:
         executor.run_jobs(["job"])
-    assert not executor.submitted
+    assert executor.submitted == []
     return str(error.value)
 
 
 def test_another_snakemake_at_work_on_other_files_is_no_hindrance(executor, here, squeue, caplog):
-    leave_file_of_another(here, OTHER)
+    leave_file_of_another(here, NOT_MADE_HERE)
     squeue(jobs_of_another(here))
     executor.run_jobs(["one"])
     squeue(jobs_of_another(here) + f"13|{executor.run_uuid}|rule_run|{here}\n")  # now with a job of its own
@@ -367,17 +385,17 @@ def test_another_snakemake_at_work_on_other_files_is_no_hindrance(executor, here
 
 @pytest.mark.parametrize("has_jobs", [False, True])
 def test_another_snakemake_at_the_same_files_is_named_and_its_jobs_are_left_alone(executor, here, squeue, has_jobs):
-    leave_file_of_another(here, OTHER, OUT)
+    leave_file_of_another(here, NOT_MADE_HERE, MADE_HERE)
     squeue(jobs_of_another(here) if has_jobs else "")
     message = refusal_to_submit(executor)
-    assert f"another Snakemake (process {os.getpid()} on login2) is at work in {here} and makes {OUT}" in message
+    assert f"another Snakemake (process {os.getpid()} on login2) is at work in {here} and makes {MADE_HERE}" in message
     assert "scancel" not in message
 
 
 def test_another_snakemake_that_makes_what_this_one_reads_is_named(executor, here):
-    leave_file_of_another(here, OTHER)
-    executor.dag = dag("results/claims.parquet", inputs=[OTHER])
-    assert f"makes {OTHER} as well" in refusal_to_submit(executor)
+    leave_file_of_another(here, NOT_MADE_HERE)
+    executor.dag = dag("results/claims.parquet", inputs=[NOT_MADE_HERE])
+    assert f"makes {NOT_MADE_HERE} as well" in refusal_to_submit(executor)
 
 
 def test_jobs_of_a_snakemake_of_which_nothing_is_known_are_to_be_cancelled(executor, here, squeue):
@@ -387,26 +405,26 @@ def test_jobs_of_a_snakemake_of_which_nothing_is_known_are_to_be_cancelled(execu
 
 def test_jobs_of_an_ended_snakemake_are_to_be_cancelled_if_they_make_the_same_files(executor, here, squeue):
     squeue(jobs_of_another(here))
-    leave_file_of_another(here, OUT, alive=False)
+    leave_file_of_another(here, MADE_HERE, alive=False)
     message = refusal_to_submit(executor)
     assert f"2 jobs of a Snakemake that has ended (process {os.getpid()} on login2) are still in" in message
 
 
 def test_jobs_of_an_ended_snakemake_continue_if_they_make_other_files(executor, here, squeue, caplog):
     squeue(jobs_of_another(here))
-    leave_file_of_another(here, OTHER, alive=False)
+    leave_file_of_another(here, NOT_MADE_HERE, alive=False)
     executor.run_jobs(["one"])
     assert executor.submitted == ["one"]
     assert "they make no file that is asked for now: 9 12" in caplog.messages[0]
 
 
 def test_a_snakemake_elsewhere_that_touched_its_file_of_late_is_at_work(executor, here):
-    leave_file_of_another(here, OUT, machine="another", age=0.9 * submitters.SILENCE)
+    leave_file_of_another(here, MADE_HERE, machine="another", age=0.9 * submitters.SILENCE)
     assert "is at work" in refusal_to_submit(executor)
 
 
 def test_a_snakemake_elsewhere_that_did_not_touch_its_file_of_late_has_ended(executor, here):
-    leave_file_of_another(here, OUT, machine="another", age=1.1 * submitters.SILENCE)
+    leave_file_of_another(here, MADE_HERE, machine="another", age=1.1 * submitters.SILENCE)
     executor.run_jobs(["one"])
     # its file is removed, since it has no jobs in the queue; this Snakemake's is there
     assert [file.name for file in (here / submitters.FOLDER).iterdir()] == [executor.run_uuid]
@@ -433,18 +451,18 @@ def full_disk(monkeypatch):
 
 
 def test_on_a_full_disk_a_live_process_of_this_machine_is_at_work(here, full_disk):
-    leave_file_of_another(here, OUT)
+    leave_file_of_another(here, MADE_HERE)
     assert [at_work for _, at_work in submitters.read(here)] == [True]
 
 
 def test_on_a_full_disk_looking_for_a_snakemake_of_another_machine_is_an_error(here, full_disk):
-    leave_file_of_another(here, OUT, machine="another")
-    with pytest.raises(OSError, match="quota"):
+    leave_file_of_another(here, MADE_HERE, machine="another")
+    with pytest.raises(OSError, match=os.strerror(errno.EDQUOT)):
         list(submitters.read(here))
 
 
 def test_a_snakemake_elsewhere_that_ends_while_its_file_is_read_is_not_at_work(here, monkeypatch):
-    leave_file_of_another(here, OUT, machine="another")
+    leave_file_of_another(here, MADE_HERE, machine="another")
     age = submitters._age
 
     def age_of_a_removed_file(file):
@@ -455,25 +473,25 @@ def test_a_snakemake_elsewhere_that_ends_while_its_file_is_read_is_not_at_work(h
     assert [at_work for _, at_work in submitters.read(here)] == [False]
 
 
-HERE = Path("/home/someone/project with | in its name")
+ODD_FOLDER = Path("/home/someone/project with | in its name")  # the sign between columns of `squeue`
 
 
 def test_jobs_that_snakemakes_submitted_from_a_folder_are_found_by_their_name(squeue):
-    squeue(f"12|a|rule_run|{HERE}\n")
-    assert plugin.queued_jobs(HERE) == {"a": ["12"]}
+    squeue(f"12|a|rule_run|{ODD_FOLDER}\n")
+    assert plugin.queued_jobs(ODD_FOLDER) == {"a": ["12"]}
 
 
 @pytest.mark.parametrize(
     "line",
     [
         pytest.param("12|a|rule_run_wildcards_toy_slow|/home/someone/elsewhere", id="of another folder"),
-        pytest.param(f"12|bash|(null)|{HERE}", id="a shell, or a Snakemake that itself runs under Slurm"),
+        pytest.param(f"12|bash|(null)|{ODD_FOLDER}", id="a shell, or a Snakemake that itself runs under Slurm"),
         pytest.param("slurm_load_jobs error: Unable to contact slurm controller", id="a message"),
     ],
 )
 def test_other_lines_of_the_queue_are_no_jobs_of_a_folder(squeue, line):
     squeue(f"{line}\n")
-    assert plugin.queued_jobs(HERE) == {}
+    assert plugin.queued_jobs(ODD_FOLDER) == {}
 
 
 def test_names_of_folders_may_have_any_bytes_whatever_the_locale(squeue, monkeypatch):
@@ -484,13 +502,13 @@ def test_names_of_folders_may_have_any_bytes_whatever_the_locale(squeue, monkeyp
 
 
 def test_where_squeue_fails_no_jobs_are_found(squeue):
-    squeue(f"12|a|rule_run|{HERE}\n", status=1)
-    assert plugin.queued_jobs(HERE) == {}
+    squeue(f"12|a|rule_run|{ODD_FOLDER}\n", status=1)
+    assert plugin.queued_jobs(ODD_FOLDER) == {}
 
 
 def test_without_squeue_no_jobs_are_found(monkeypatch, tmp_path):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert plugin.queued_jobs(HERE) == {}
+    monkeypatch.setenv("PATH", str(tmp_path))  # an empty folder: no program is found, and so no `squeue`
+    assert plugin.queued_jobs(ODD_FOLDER) == {}
 
 
 # -- jobs that wait, or that need not be tried again -------------------------------------------------------------------
@@ -509,16 +527,16 @@ def test_slurms_reason_for_jobs_that_wait_is_shown_once_with_the_first_of_them(e
     ]
 
 
-CANCEL_WAITING = "--state=PENDING --name=learning-dynamics_mine"  # options of scancel
+CANCEL_WAITING = f"--state=PENDING --name={RUN_NAME}"  # options of scancel
 
 
 @pytest.fixture
 def sigterms():
-    """The SIGTERMs that the handler before the executor's receives."""
+    """The SIGTERMs that were handed on to the handler that there was before the executor's."""
     received = []
-    before = signal.signal(signal.SIGTERM, lambda *_: received.append("SIGTERM"))
+    previous_handler = signal.signal(signal.SIGTERM, lambda *_: received.append("SIGTERM"))
     yield received
-    signal.signal(signal.SIGTERM, before)
+    signal.signal(signal.SIGTERM, previous_handler)
 
 
 def test_sigterm_cancels_jobs_that_wait_and_is_handed_on(executor, here, squeue, sigterms):
@@ -535,7 +553,7 @@ def test_sigterm_cancels_jobs_that_wait_and_is_handed_on(executor, here, squeue,
 
 
 @pytest.mark.parametrize(
-    ("last_line", "is_futile"),
+    ("last_line", "is_futile"),  # of its log, and whether another attempt would be
     [
         ("error: results/a.npz: cannot be written (Disk quota exceeded); free space, then", True),
         ("error: x: the source or the settings have changed since Snakemake planned this job; run", True),
@@ -546,7 +564,7 @@ def test_sigterm_cancels_jobs_that_wait_and_is_handed_on(executor, here, squeue,
 def test_a_job_that_more_memory_cannot_help_is_not_submitted_again(executor, tmp_path, caplog, last_line, is_futile):
     (tmp_path / "log").write_text(f"some line\n{last_line}\n")
     job = Job("job")
-    job.log = [tmp_path / "log", tmp_path / "none"]  # the second was not written
+    job.log = [tmp_path / "log", tmp_path / "never_written"]
     executor.report_job_error(SubmittedJobInfo(job, external_jobid="7"), msg="SLURM-job '7' failed")
     assert job.is_tried_again() is not is_futile
     assert ("is not submitted again, since more memory and time would not help: " in caplog.text) is is_futile

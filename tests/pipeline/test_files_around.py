@@ -24,7 +24,8 @@ FOLDERS_WITH_SOURCES = (
     "workflow/config",
     "workflow/rules",
 )
-APPLE = b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X        \xff\xfe"  # how macOS begins a file of attributes
+# how macOS begins a file of attributes: no text, and no UTF-8
+APPLE = b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X        \xff\xfe"
 
 
 def leave_hidden_files(folder):
@@ -197,7 +198,7 @@ def test_the_snakefile_of_another_checkout_than_that_of_the_environment_is_refus
     assert "Traceback" not in ended.stderr
 
 
-def test_an_older_snakemake_is_told_which_version_is_needed():
+def test_an_older_snakemake_says_which_version_is_needed():
     """It reads the version before it meets words that it does not know."""
     text = (ROOT / "Snakefile").read_text(encoding="utf-8")
     assert text.index("min_version(") < text.index("include:")

@@ -144,7 +144,7 @@ def test_no_card_is_printed_where_a_run_fails(clean):
 
 def card_of(function, marks="", variations=(), width=72):
     """Return the card of a claim that reads no tables, as text; the claim is called `made_up.a`."""
-    evaluation = evaluate(function, {}, {})
+    evaluation = evaluate(function, tables={}, settings={})
     claim_row = records.claim_row(function.claim, evaluation)
     checks = records.check_rows(evaluation)
     return plain_text.card(
@@ -171,19 +171,24 @@ def card_of(function, marks="", variations=(), width=72):
 
 
 def between(card, opening, end):
-    """Return the part of a card after the words `opening`, up to `end`."""
+    """Return the part of a card after the words `opening`, which it has, up to `end`."""
     assert opening in card
     return card.partition(opening)[2].partition(end)[0]
 
 
-# the measured numbers are twice those of the sentence; the second check is of the correction alone
+# a claim of which the correction holds: it measures 2 and 4 where the sentence predicts 1 and 2
 @claim("Theorem 1", scope="everywhere", correction="It is $2x$.")
 def doubled():
     """It is $x$."""
     yield equal_on_every_draw(
-        "error of $x$", [2.0, 4.0], [1.0, 2.0], tolerance=1e-3, corrected=[2.0, 4.0], rivals={"thrice": [3.0, 6.0]}
+        "error of $x$",
+        [2.0, 4.0],
+        predicted=[1.0, 2.0],
+        tolerance=1e-3,
+        corrected=[2.0, 4.0],
+        rivals={"thrice": [3.0, 6.0]},
     )
-    yield equal("the half", 1.0, 1.0, tolerance=0.1, printed=NOT_CLAIMED)
+    yield equal("the half", 1.0, predicted=1.0, tolerance=0.1, printed=NOT_CLAIMED)
 
 
 def test_a_corrected_claim_shows_what_holds_and_the_checks_of_both_predictions():
@@ -199,7 +204,7 @@ def test_a_corrected_claim_shows_what_holds_and_the_checks_of_both_predictions()
 
 
 def test_a_correction_is_not_shown_among_the_rivals():
-    # a check keeps its correction with its rivals, under the phrase `CORRECTION`
+    # inside a check the correction is one of its rivals, under the phrase `CORRECTION`
     rivals = between(card_of(doubled), "Rivals", "Scope")
     assert "  contradicted: thrice\n" in rivals
     assert CORRECTION not in rivals
@@ -228,7 +233,7 @@ def test_a_failing_check_says_how_far_it_is_outside_its_bound():
     @claim("Theorem 1", scope="everywhere")
     def too_large():
         """It is $x$."""
-        yield equal("the number", 3.0, 1.0, tolerance=0.5, rivals={"two": 2.0})
+        yield equal("the number", 3.0, predicted=1.0, tolerance=0.5, rivals={"two": 2.0})
 
     # |3 - 1| is four times the tolerance
     assert "outside its bound by a factor 4" in between(card_of(too_large), "fails: the number: 3", "Rivals")
@@ -237,8 +242,8 @@ def test_a_failing_check_says_how_far_it_is_outside_its_bound():
 @claim("Theorem 1", scope="everywhere")
 def without_its_premise():
     """It is $x$."""
-    yield equal("the number", 1.0, 1.0, tolerance=0.1, rivals={"two": 2.0})
-    yield premise(equal("the hypothesis", 0.0, 1.0, tolerance=0.1))
+    yield equal("the number", 1.0, predicted=1.0, tolerance=0.1, rivals={"two": 2.0})
+    yield premise(equal("the hypothesis", 0.0, predicted=1.0, tolerance=0.1))  # which fails
 
 
 def test_an_unmet_premise_is_named():
@@ -251,7 +256,7 @@ def test_an_unmet_premise_is_named():
 
 
 def test_where_a_premise_is_unmet_no_smallest_error_is_given():
-    assert np.isnan(evaluate(without_its_premise, {}, {}).min_detectable_error)
+    assert np.isnan(evaluate(without_its_premise, tables={}, settings={}).min_detectable_error)
     assert "would reject" not in card_of(without_its_premise)
 
 

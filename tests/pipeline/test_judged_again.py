@@ -12,6 +12,7 @@ from learning_dynamics.pipeline.store.tables import read_stamp
 from tests.pipeline.conftest import toy
 
 TURN = 0.37  # the largest rate at which the claim `planted` holds
+# it measures the rate of its run
 PLANTED = '''
 
 @claim("planted", scope="made up")
@@ -20,18 +21,17 @@ def planted(run: Table, *, turns: Positive) -> Claim:
     rate = settings_of(run)["rate"]
     yield every_draw("rate", [rate], at_most=turns, rivals={"a bound of nothing": 1e-9 * turns})
 '''
-
-
 CLAIMS_OF_DECAY = "src/learning_dynamics/papers/toy/decay/claims.py"
 TOLERANCE = '0.5 * settings["step"] * settings["rate"]'  # of the claim `decay`: the step's own error
-RATE = {"run": "descent", "setting": "rate", "range": [0.01, 100.0], "claims": ["planted", "decay"]}
+# an entry of `robustness:`
+RATES = {"run": "descent", "setting": "rate", "range": [0.01, 100.0], "claims": ["planted", "decay"]}
 
 
 def plant(workspace):
     """Add two claims to the made-up paper, and return the workspace.
 
     `planted` holds up to the rate `TURN`. `narrow` is the claim `decay` with a tolerance of 2e-3, just above the error
-    at the default's rate and step, 1.8e-3, and below that at most of those that a draw may take.
+    at the default's rate and step, 1.8e-3, and below that on one in four draws.
     """
     text = workspace.read(CLAIMS_OF_DECAY)
     imports, _, function = text.partition('@claim("section 1"')
@@ -51,7 +51,7 @@ def plant(workspace):
     workspace.configure(
         "claims", "planted", value={"function": "decay.planted", "runs": {"run": "descent"}, "turns": TURN}
     )
-    workspace.configure("robustness", value={"rate": RATE})
+    workspace.configure("robustness", value={"rate": RATES})
     return workspace
 
 
@@ -97,9 +97,9 @@ def test_the_variations_are_a_csv_table_as_well(judged_once):
 
 
 def test_a_bound_that_fits_the_default_alone_is_contradicted_on_some_draw(variations):
-    verdicts_of = variations[variations["change"] == "draw"].groupby("claim")["verdict"].apply(set)
-    assert "contradicted" in verdicts_of["toy.narrow"]
-    assert verdicts_of["toy.decay"] == {"reproduced"}
+    verdicts_on_draws = variations[variations["change"] == "draw"].groupby("claim")["verdict"].apply(set)
+    assert "contradicted" in verdicts_on_draws["toy.narrow"]
+    assert verdicts_on_draws["toy.decay"] == {"reproduced"}  # its bound follows from step and rate
 
 
 @pytest.mark.parametrize("draw", range(1, DRAWS + 1))
@@ -118,7 +118,7 @@ def test_where_a_claim_turns_is_found_within_a_tenth(variations):
     contradicted = rates[over_rates["verdict"] == "contradicted"]
     assert reproduced.max() <= TURN < contradicted.min() <= 1.1 * reproduced.max()
     # the ends of the range are tried as well
-    assert [reproduced.min(), contradicted.max()] == RATE["range"]
+    assert [reproduced.min(), contradicted.max()] == RATES["range"]
 
 
 def test_variations_that_are_there_are_not_made_again(judged_once):
@@ -137,7 +137,7 @@ def judged(judged_once, tmp_path):
     """A copy of this project, to be changed freely, and the files of its changes: draws, seeds, and a range."""
     workspace = judged_once.copy(tmp_path / "project")
     files = sorted((workspace.folder / "results/toy/variations").glob("*.parquet"))
-    assert len(files) == DRAWS + SEEDS + 1
+    assert len(files) == DRAWS + SEEDS + len({"rate"})
     return workspace, {f"results/toy/variations/{file.name}" for file in files}
 
 
@@ -189,7 +189,7 @@ def test_a_variation_that_is_killed_goes_on_with_the_claims_that_are_left(judged
     first, second, third, _ = workspace.read(RESUME).splitlines()
     # a kill has cut off the third line; two lines are of no claim, as another version might have written them
     workspace.write(RESUME, "\n".join([first, second, "5", '{"a": 1}', third[:-20]]))
-    assert len(judge_under_seed_2030(workspace)) == 2
+    assert len(judge_under_seed_2030(workspace)) == 2  # the third and the fourth
     pd.testing.assert_frame_equal(pd.read_parquet(workspace.folder / VARIATION), table)
     assert judge_under_seed_2030(workspace) == set()
 
@@ -200,7 +200,7 @@ def test_other_words_of_a_claim_do_not_have_it_judged_again(judged_under_a_seed)
 
 
 def test_another_setting_of_a_claim_has_this_claim_judged_again(judged_under_a_seed):
-    judged_under_a_seed.configure("claims", "planted", "turns", value=0.38)
+    judged_under_a_seed.configure("claims", "planted", "turns", value=TURN + 0.01)
     assert judge_under_seed_2030(judged_under_a_seed) == {"planted"}
 
 

@@ -39,7 +39,7 @@ def test_a_temporary_run_whose_file_is_gone_is_up_to_date(temporary):
 def test_temporary_runs_are_made_again_to_be_measured_otherwise(temporary, tmp_path):
     workspace = temporary.copy(tmp_path / "project")
     workspace.configure("runs", "slow", "measure", value={"every": 2})
-    # `fast` extends `slow`; `slow--steps-20` is the other value that `robustness:` has for it
+    # `fast` extends `slow`; `slow--steps-20` is `slow` with the other number of steps that `robustness:` has for it
     again = {f"results/toy/scratch/{run}.npz" for run in ("slow", "fast", "slow--steps-20")}
     assert again <= workspace.would_run()
 
@@ -66,14 +66,14 @@ def test_the_file_of_a_run_does_not_repeat_its_data_but_names_their_fingerprint(
 
 def test_a_trajectory_that_is_read_has_its_data_again(with_data):
     starts, _ = load_arrays(with_data.folder / "results/toy/data/starts.npz")
-    (of_trajectory,) = with_data.values("", "ld.trajectory('toy', 'slow').constants['x'].tolist()")
+    (of_trajectory,) = with_data.values("ld.trajectory('toy', 'slow').constants['x'].tolist()")
     assert of_trajectory == starts["x"].tolist()
 
 
 @pytest.mark.parametrize("function", ["trajectory", "simulate"])
 def test_a_trajectory_is_measured_with_its_data_to_the_table_of_the_run(with_data, function):
     measured = f"ld.measure('toy', 'slow', ld.{function}('toy', 'slow'))"
-    assert with_data.values("", f"{measured}.equals(ld.table('toy', 'slow'))") == [True]
+    assert with_data.values(f"{measured}.equals(ld.table('toy', 'slow'))") == [True]
 
 
 WITHOUT_PROFILE = ("--workflow-profile", "none")  # Snakemake's own output, which has resources and priorities
@@ -84,6 +84,7 @@ def test_jobs_that_share_a_gpu_are_given_more_time(clean):
     planned = clean.snakemake("--dry-run", SLOW, "--config", "sharing=3", *WITHOUT_PROFILE).stdout
 
     def resources_of(output):
+        """Return what the job with an output asks for, as {"gpu=1", ...}."""
         (line,) = re.findall(rf"output: {re.escape(output)}.*?resources: ([^\n]*)", planned, re.DOTALL)
         return set(line.split(", "))
 

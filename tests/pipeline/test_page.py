@@ -26,7 +26,7 @@ SHOWN_ROWS = f"{ROWS}:not([hidden])"
 
 LONG_NAME = "strict_to_the_last_of_all_the_digits"  # of a claim, too long for a cell on a phone
 CLAIMS_OF_TOY = ("decay", "geometric", LONG_NAME)
-REPRODUCED = {"toy.decay", "toy.geometric", "other.decay"}  # the claim of the long name is contradicted
+REPRODUCED = {"toy.decay", "toy.geometric", "other.decay"}  # and the claim of the long name is contradicted
 SCALES = {"few": "the same with nine draws in place of three", "many": "a thousand draws of another kind"}
 
 
@@ -42,7 +42,7 @@ def made_up(built, tmp_path_factory) -> Path:
     assert added.returncode == 0, added.stderr
     add_film_and_chart(workspace)
     strict = {"function": "growth.geometric", "runs": {"slow": "slow", "fast": "fast"}, "figure": "growth"}
-    # no double is that close to the prediction: the claim is contradicted
+    # no double is as close to the prediction as 1e-30: the claim is contradicted
     workspace.configure("claims", LONG_NAME, value=strict | {"rounding": 1e-30, "expected": "contradicted"})
     for scale, trained_on in SCALES.items():
         published = workspace.folder / f"docs/scales/{scale}/claims.csv"
@@ -295,11 +295,13 @@ def frame_count(film):
 
 
 def assert_film_plays(film):
+    """Assert that a film moves, and that its button says what it does when it is pressed."""
     assert film.get_by_role("button").inner_text() == "Stop"
     assert frame_count(film) == FRAMES
 
 
 def assert_film_rests(film):
+    """Assert that a film is a still picture, and that its button says what it does when it is pressed."""
     assert film.get_by_role("button").inner_text() == "Play"
     assert frame_count(film) == 1
 

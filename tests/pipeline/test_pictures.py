@@ -49,20 +49,20 @@ def png(tmp_path_factory):
     return path
 
 
-def pixels(source):
-    """Return a picture's colours, floats of shape (height, width, 3)."""
-    with Image.open(source) as image:
+def pixels_of_file(file):
+    """Return the colours of a picture in a file, floats of shape (height, width, 3)."""
+    with Image.open(file) as image:
         return np.asarray(image.convert("RGB")).astype(float)
 
 
-def pixels_of(picture):
+def pixels_of_picture(picture):
     """Return the colours of a compressed picture, floats of shape (height, width, 3)."""
-    return pixels(io.BytesIO(picture.data))
+    return pixels_of_file(io.BytesIO(picture.data))
 
 
 def colours_and_shares(image):
     """Return the colours of a picture, shape (colours, 3), and the share of its area that each has."""
-    # one number for each pixel: `np.unique` sorts numbers much faster than rows
+    # a pixel is one number, 2^16 red + 2^8 green + blue: `np.unique` sorts numbers much faster than rows
     codes, counts = np.unique(image.astype(np.int64) @ [1 << 16, 1 << 8, 1], return_counts=True)
     return np.stack([codes >> 16, codes >> 8 & 255, codes & 255], axis=1).astype(float), counts / counts.sum()
 
@@ -84,7 +84,7 @@ def differences(drawn, shown):
         if abs(area_shown - area_drawn) > AREA_TOLERANCE:
             sentences.append(f"{colour} has {area_shown:.4f} of the area, drawn {area_drawn:.4f}")
     colours, shares = colours_and_shares(shown)
-    # with this share of the picture a colour has, by the tolerance, more than `FREQUENT` of the figure
+    # a colour of a larger share has, within the tolerance, more than `FREQUENT` of the figure: it is one of its own
     for colour in colours[shares > FREQUENT + AREA_TOLERANCE]:
         if not (figure_colours == colour).all(axis=1).any():
             sentences.append(f"{colour} is a colour of the picture and none of the figure")
@@ -93,20 +93,20 @@ def differences(drawn, shown):
 
 @pytest.mark.parametrize("rounded", [False, True])
 def test_a_picture_has_the_colours_of_the_figure(png, rounded):
-    assert differences(pixels(png), pixels_of(compress(png, rounded=rounded))) == []
+    assert differences(pixels_of_file(png), pixels_of_picture(compress(png, rounded=rounded))) == []
 
 
 def test_a_picture_that_is_not_rounded_has_every_pixel(png):
-    np.testing.assert_array_equal(pixels_of(compress(png)), pixels(png))
+    np.testing.assert_array_equal(pixels_of_picture(compress(png)), pixels_of_file(png))
 
 
 def test_rounding_changes_no_channel_by_more_than_four_of_255(png):
     # rare colours go to the nearest multiple of eight: some are halfway between two
-    assert np.abs(pixels_of(compress(png, rounded=True)) - pixels(png)).max() == 4
+    assert np.abs(pixels_of_picture(compress(png, rounded=True)) - pixels_of_file(png)).max() == 4
 
 
 def test_rounding_keeps_every_pixel_of_a_frequent_colour(png):
-    drawn, shown = pixels(png), pixels_of(compress(png, rounded=True))
+    drawn, shown = pixels_of_file(png), pixels_of_picture(compress(png, rounded=True))
     colours, shares = colours_and_shares(drawn)
     for colour in colours[shares > FREQUENT]:
         has_colour = (drawn == colour).all(axis=2)
@@ -117,11 +117,11 @@ def test_rounding_keeps_every_pixel_of_a_frequent_colour(png):
 def test_the_comparison_of_colours_notices_a_reduced_palette(png, n_colours):
     with Image.open(png) as image:
         reduced = image.convert("RGB").quantize(n_colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    assert differences(pixels(png), np.asarray(reduced.convert("RGB")).astype(float)) != []
+    assert differences(pixels_of_file(png), np.asarray(reduced.convert("RGB")).astype(float)) != []
 
 
 def test_a_thumbnail_has_the_colours_of_a_shaded_area(png):
-    colours, shares = colours_and_shares(pixels_of(compress(png, rounded=True, widest=200)))
+    colours, shares = colours_and_shares(pixels_of_picture(compress(png, rounded=True, widest=200)))
     for shade in SHADES:
         has_shade = (colours == ImageColor.getrgb(shade)).all(axis=1)
         # a quarter of one of three panels is 0.08; lines, labels and margins take up to three quarters of that
@@ -139,7 +139,7 @@ def test_a_figure_as_svg_has_the_colours_of_the_figure(png):
 def test_the_largest_figures_are_rounded_until_all_fit(png, tmp_path):
     large, small = png, tmp_path / "small.png"
     with Image.open(png) as image:
-        image.crop((0, 0, 700, 500)).save(small, dpi=(220, 220))
+        image.crop((0, 0, 700, 500)).save(small, dpi=(220, 220))  # that of figures, `savefig.dpi`
     exact_large, exact_small = (len(compress(path).data) for path in (large, small))
     rounded_large, rounded_small = (len(compress(path, rounded=True).data) for path in (large, small))
 
@@ -196,9 +196,10 @@ def test_a_colour_bar_is_no_panel(panels):
 def test_a_panel_is_shown_alone_with_its_labels(panels):
     path, boxes = panels
     _, middle, _ = boxes  # it is green
-    drawn, shown = pixels(path), pixels_of(compress(path, box=middle))
+    drawn, shown = pixels_of_file(path), pixels_of_picture(compress(path, box=middle))
 
     def area(image, colour):
+        """Return how many pixels have a colour."""
         return (image == colour).all(axis=2).sum()
 
     assert area(shown, GREEN) == area(drawn, GREEN) > 0
@@ -227,8 +228,8 @@ WHERE = "toy.yaml: lead_panels"  # which errors name
 def exhibit():
     """A figure of two panels."""
     return Exhibit(
-        "toy",
-        "growth",
+        paper="toy",
+        name="growth",
         title="Growth",
         caption="",
         alt="",

@@ -8,7 +8,7 @@ import yaml
 
 from learning_dynamics.pipeline.plan.reasons import what_changed
 from learning_dynamics.pipeline.plan.setting_sources import provenance, unstated_settings
-from tests.support import plan
+from tests.support import plan as plan_of_project
 
 
 def test_a_setting_of_measuring_changes_the_metrics_of_a_run_and_not_the_run(configured):
@@ -64,7 +64,7 @@ def test_runs_that_differ_only_in_how_they_are_measured_share_a_trajectory(confi
     same_rate = [f"scan--rate-{rate}--every-{every}" for every in (1, 2, 4)]
     assert {plan.measured_run("toy", run) for run in same_rate} == {f"scan--rate-{rate}--every-1"}
     assert len({plan.fingerprint("run", "toy", run) for run in same_rate}) == 1
-    assert len({plan.fingerprint("metrics", "toy", run) for run in same_rate}) == 3
+    assert len({plan.fingerprint("metrics", "toy", run) for run in same_rate}) == len(same_rate)
     outputs = plan.output_fingerprints
     assert {f"toy/metrics/{run}.parquet" for run in same_rate} <= set(outputs)
     assert [name for name in outputs if name.startswith(f"toy/runs/scan--rate-{rate}")] == [
@@ -91,8 +91,11 @@ def test_unstated_settings_are_those_that_were_chosen(configured):
     assert "rate" not in settings_of_slow
 
 
+STEPS = 40  # of the run `slow`
+
+
 def configure_sweep_and_child(configured, child, **bundle):
-    """Return the plan with a sweep `scan` of two rates, and a run `also` that extends it by some keys."""
+    """Return the plan with a sweep `scan` of two rates, and a run `also` that extends it by the keys of `child`."""
     reasons = {key: {"chosen": "a control"} for key in ("rate", "steps")}
     scan = sweep_block(rate=[0.1, 0.2]) | bundle
     return configured({"runs.scan": scan, "runs.also": {"extends": "scan", "provenance": reasons} | child})
@@ -102,8 +105,8 @@ def configure_sweep_and_child(configured, child, **bundle):
     ("child", "runs", "steps"),
     [
         pytest.param({"steps": 7}, ["also--rate-0.1", "also--rate-0.2"], 7, id="another setting: it is the same sweep"),
-        pytest.param({"rate": 0.3}, ["also"], 40, id="the swept setting: it is one run"),
-        pytest.param({"sweep": {"rate": [0.3]}}, ["also--rate-0.3"], 40, id="a sweep: it has its own values"),
+        pytest.param({"rate": 0.3}, ["also"], STEPS, id="the swept setting: it is one run"),
+        pytest.param({"sweep": {"rate": [0.3]}}, ["also--rate-0.3"], STEPS, id="a sweep: it has its own values"),
     ],
 )
 def test_a_run_that_extends_a_sweep_sweeps_the_settings_that_it_leaves_alone(configured, child, runs, steps):
@@ -234,12 +237,12 @@ def test_a_change_is_named_by_its_key_of_the_configuration(configured):
 
 
 def test_an_interactive_figure_is_named_in_its_own_section():
-    shipped = plan(papers=["spectral_bias"])
+    shipped = plan_of_project(papers=["spectral_bias"])
     record = record_of(shipped, "interactive", "spectral_bias", "scale_of_the_jump", function="jump.leap")
     assert what_changed(record, shipped) == 'interactive.scale_of_the_jump.function: "jump.leap" -> "jump.jump"'
 
 
-# two of these names are keys of other blocks
+# the first two are keys of other blocks as well
 @pytest.mark.parametrize("entry", ["settings", "runs", "slow_steps"])
 def test_an_entry_of_robustness_is_named_whatever_its_name(entry, configured):
     robustness = {"run": "slow", "setting": "steps", "values": [20], "claims": ["geometric"]}

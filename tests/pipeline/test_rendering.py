@@ -168,7 +168,7 @@ def test_the_fields_of_a_text_are_those_outside_formulas():
 )
 def test_a_field_that_cannot_be_filled_is_refused_in_one_line(text, message):
     facts = {"value": 1.0, "claim.value": 1.0, "r": 1.0, "values": [1.0, 2.0]}
-    line = refusal(fill, text, facts, "figures.py: `spectra`")
+    line = refusal(fill, text, facts, where="figures.py: `spectra`")
     assert line.startswith("figures.py: `spectra`: the text ")
     assert message in line
     assert "\n" not in line
@@ -208,7 +208,7 @@ def test_the_citation_file_has_the_references_of_all_papers():
 
 
 def claim_with(**changed):
-    """Return the data of the card of a reproduced claim, with some of its entries changed."""
+    """Return the data of the card of a claim `a`, reproduced with the number 1, with some of its entries changed."""
     claim = {
         "claim": "made_up.a",
         "id": "a",
@@ -261,7 +261,8 @@ def paper_with(**parts):
 
 def page(folder, **changed):
     """Return the page, in Markdown, of a paper with claims `a`, of which entries are changed, and `b`."""
-    topic = Topic("made_up", "flow", "The flow", [], [claim_with(**changed), claim_with(id="b")])
+    claims = [claim_with(**changed), claim_with(id="b")]
+    topic = Topic("made_up", "flow", title="The flow", exhibits=[], unshown_claims=claims)
     return markdown.paper_page(paper_with(topics=[topic]), folder)
 
 
@@ -350,7 +351,8 @@ def test_errata_and_guides_that_do_not_exist_are_no_links(docs):
 @pytest.mark.parametrize("items", ["errata 3", "errata 3 and 4", "errata 3, 4 and 12"])
 def test_several_errata_are_one_link(docs, items):
     (docs / "made_up.md").touch()
-    linked = source_links.link_to_docs(f"It falls ({items}).", "made_up", docs, '<a href="{address}">{words}</a>')
+    html = '<a href="{address}">{words}</a>'
+    linked = source_links.link_to_docs(f"It falls ({items}).", paper="made_up", folder=docs, form=html)
     assert linked == f'It falls (<a href="made_up.md">{items}</a>).'
 
 
@@ -360,7 +362,7 @@ def test_several_errata_are_one_link(docs, items):
 )
 def test_a_heading_of_the_first_page_names_contradicted_claims_where_there_are_some(tmp_path, verdict, heading):
     claim = claim_with(verdict=verdict, quantity="the size", measured=1.0, lower=float("nan"))
-    assert heading in markdown.results_page([paper_with(claims=[claim])], tmp_path, None)
+    assert heading in markdown.results_page([paper_with(claims=[claim])], tmp_path, judged_again=None)
 
 
 def test_a_card_counts_draws_for_and_against(tmp_path):
@@ -372,7 +374,7 @@ def test_the_first_page_ends_with_undecided_claims_and_what_marks_mean(tmp_path)
     """Each claim has its reason and its number."""
     open_claim = claim_with(verdict="undecided", statement="$|x|$ falls.", reason="the size: too few draws", marks="†")
     paper = paper_with(claims=[open_claim, claim_with(claim="made_up.b")])
-    text = markdown.results_page([paper], tmp_path, None)
+    text = markdown.results_page([paper], tmp_path, judged_again=None)
     row = (
         "| [Figure 1](made_up.md#made_up.a) | $`\\vert x\\vert `$ falls. | undecided† "
         "| Too few draws. The size: **1**. Criterion: at most 2 |"

@@ -16,6 +16,7 @@ from learning_dynamics.pipeline.store.tables import read_stamp
 from tests.pipeline.conftest import PAPER
 from tests.pipeline.test_faults import assert_same_and_none_half_written
 
+# outputs, by what they are made from
 PAGE = {"figures/index.html", "results/verdicts.txt"}  # made by nearly every change
 CLAIMS = {"results/toy/claims.parquet"} | PAGE
 DECAY = {"results/toy/runs/descent.npz", "results/toy/metrics/descent.parquet", "figures/toy/decay.pdf"}
@@ -82,13 +83,13 @@ def test_a_second_clean_run_gives_the_same_data_and_pixels(built, clean):
 def test_a_figure_as_target_needs_its_own_runs_only(clean):
     # `slow--steps-20` is a run that only a claim reads
     of_another_length = {path for path in GROWTH if "steps-20" in path}
-    assert clean.would_run("figures/toy/growth.pdf") == DATA | GROWTH - of_another_length
+    assert clean.would_run("figures/toy/growth.pdf") == DATA | (GROWTH - of_another_length)
 
 
-def edit(workspace, *edits):
-    """Replace texts of files, each edit a file, the old text and the new; files of the topic `growth` are short."""
-    for file, old, new in edits:
-        workspace.edit(f"{PAPER}/{file}" if file.startswith("growth/") else file, old, new)
+def edit(workspace, change):
+    """Make a change, which is a file, the old text and the new; a file of the topic `growth` may be named within it."""
+    file, old, new = change
+    workspace.edit(f"{PAPER}/{file}" if file.startswith("growth/") else file, old, new)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,7 @@ def test_words_and_code_of_the_pipeline_make_no_result_again(workspace, change):
     assert workspace.would_run() <= PAGE
 
 
-FIGURE = ("growth/figures.py", '"blue"', '"green"')
+ANOTHER_COLOUR = ("growth/figures.py", '"blue"', '"green"')  # an edit of the figure `growth`
 FIGURES = {"figures/toy/growth.pdf", "figures/toy/decay.pdf"}
 GROWTH_BUT_RUNS = GROWTH - GROWTH_RUNS
 FAST = {"results/toy/runs/fast.npz", "results/toy/metrics/fast.parquet", "figures/toy/growth.pdf"}
@@ -138,7 +139,7 @@ FAST = {"results/toy/runs/fast.npz", "results/toy/metrics/fast.parquet", "figure
             DATA | GROWTH | CLAIMS,
             id="a data set",
         ),
-        pytest.param(FIGURE, {"figures/toy/growth.pdf"}, id="a figure"),
+        pytest.param(ANOTHER_COLOUR, {"figures/toy/growth.pdf"}, id="a figure"),
         pytest.param(("growth/claims.py", "growing(1.01)", "growing(1.02)"), CLAIMS, id="a claim"),
         pytest.param(
             ("src/learning_dynamics/plotting/project.mplstyle", "font.size: 9", "font.size: 10"),
@@ -186,7 +187,7 @@ def changed(workspace):
     workspace.configure("runs", "fast", "rate", value=0.03)
     workspace.configure("runs", "slow", "measure", "every", value=2)
     workspace.configure("claims", "geometric", "rounding", value=2e-15)
-    edit(workspace, FIGURE)
+    edit(workspace, ANOTHER_COLOUR)
     return workspace
 
 

@@ -193,7 +193,7 @@ def test_the_page_writes_formulas_of_phrases_in_unicode():
 
 def test_a_value_may_hold_the_word_that_joins_values():
     row = {"claim": "toy.a", "what": "level and reading", "value": "0.1 and norm and angle"}
-    assert describe_thresholds(row, {}) == "`level` is 0.1 and `reading` is norm and angle"
+    assert describe_thresholds(row, phrases={}) == "`level` is 0.1 and `reading` is norm and angle"
 
 
 def varied_thresholds(config, paper):
@@ -244,7 +244,8 @@ def test_the_page_marks_a_verdict_that_a_setting_turns_and_lists_draws_that_do()
 
 def test_the_page_does_not_mark_a_verdict_that_stays():
     _, *stay = SCALES
-    _, _, table = page(claims_of("reproduced"), rows(*stay)).partition("|claims|")  # above it marks are explained
+    # above the table marks are explained
+    _, _, table = page(claims_of("reproduced"), rows(*stay)).partition("|claims|")
     assert table
     assert "†" not in table
 
@@ -263,7 +264,7 @@ def test_the_table_marks_a_verdict_that_another_setting_turns_and_no_other():
     assert "†" not in verdicts.describe(count_judged_again(claims, rows(*stay)))
 
 
-# a claim that something happens in some setting is not refuted by a setting in which it does not
+# -- a claim that something happens in some setting is not refuted by a setting in which it does not -------------------
 
 
 @pytest.mark.parametrize(
@@ -280,7 +281,7 @@ def test_a_setting_without_the_effect_does_not_contradict_a_claim_about_some_set
 ):
     """It is not reproduced there, where a claim about all draws is contradicted."""
     evaluation = Evaluation(judged, reason="why", quantifier=quantifier)
-    row = variation_row("toy", "a", "setting", "small.scale", value=0.1, evaluation=evaluation)
+    row = variation_row("toy", "a", change="setting", what="small.scale", value=0.1, evaluation=evaluation)
     assert (row["verdict"], row["reason"]) == (verdict, reason)
 
 

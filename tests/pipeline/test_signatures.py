@@ -45,7 +45,7 @@ def flow(
     """Flow."""
 
 
-@columns()  # leaves an attribute `columns`
+@columns()  # a decorator, which leaves an attribute `columns`
 def figure(small: Table, large: Sequence[Table], other: Table = None, *, limit: Limit): ...
 
 
@@ -64,7 +64,7 @@ def test_keyword_only_parameters_are_settings_and_a_dataclass_has_its_fields_bel
 
 
 def test_a_dataclass_descends_from_those_whose_fields_it_inherits():
-    assert [one.name for one in Signature(Limit).lineage] == ["Limit", "Accuracy"]
+    assert [signature.name for signature in Signature(Limit).lineage] == ["Limit", "Accuracy"]
 
 
 def test_attributes_that_a_decorator_leaves_are_known():
@@ -212,7 +212,7 @@ def test_an_error_while_a_papers_module_is_imported_is_refused_with_its_file_and
     source = file.read_text()
     file.write_text(source + "\n1 / 0\n")
     try:
-        line = len(source.splitlines()) + 2
+        line = len(source.splitlines()) + 2  # of `1 / 0`, after an empty one
         assert f"growth/runs.py:{line}: ZeroDivisionError" in refusal(configured)
     finally:
         file.write_text(source)

@@ -11,7 +11,7 @@ ONLY_TOY = ("--config", "papers=[toy]")
 
 
 @pytest.fixture(scope="module")
-def two_once(built, tmp_path_factory) -> Workspace:
+def two_papers(built, tmp_path_factory) -> Workspace:
     """The project with two papers, `toy` and `other`, both with results; not to be changed."""
     workspace = built.copy(tmp_path_factory.mktemp("two") / "project")
     added = workspace.cli("new", "other")
@@ -29,27 +29,28 @@ def sections_of_first_page(workspace: Workspace) -> dict[str, str]:
 
 
 def claims(workspace: Workspace) -> pd.DataFrame:
+    """Return the table of the claims of all papers."""
     return pd.read_parquet(workspace.folder / "results/claims.parquet")
 
 
 @pytest.fixture(scope="module")
-def toy_again(two_once, tmp_path_factory) -> Workspace:
+def toy_again(two_papers, tmp_path_factory) -> Workspace:
     """Both papers, one of them run again with another setting; not to be changed."""
-    workspace = two_once.copy(tmp_path_factory.mktemp("again") / "project")
+    workspace = two_papers.copy(tmp_path_factory.mktemp("again") / "project")
     workspace.configure("runs", "fast", "rate", value=0.03)
     workspace.snakemake(*ONLY_TOY)
     return workspace
 
 
-def test_a_run_of_one_paper_keeps_the_claims_of_the_other(two_once, toy_again):
-    before, after = claims(two_once), claims(toy_again)
+def test_a_run_of_one_paper_keeps_the_claims_of_the_other(two_papers, toy_again):
+    before, after = claims(two_papers), claims(toy_again)
     assert sorted(before["paper"].unique()) == ["other", "toy"]
     assert list(after["claim"]) == list(before["claim"])
     pd.testing.assert_frame_equal(after[after["paper"] == "other"], before[before["paper"] == "other"])
 
 
-def test_a_run_of_one_paper_keeps_the_page_of_the_other(two_once, toy_again):
-    assert toy_again.read("figures/other.html") == two_once.read("figures/other.html")
+def test_a_run_of_one_paper_keeps_the_page_of_the_other(two_papers, toy_again):
+    assert toy_again.read("figures/other.html") == two_papers.read("figures/other.html")
 
 
 def test_the_first_page_says_which_results_are_of_an_earlier_run(toy_again):
@@ -82,12 +83,12 @@ def test_a_run_of_all_papers_makes_the_first_page_again_without_older_results(to
 
 
 @pytest.fixture(scope="module")
-def run_beside_stale(two_once, tmp_path_factory) -> tuple[Workspace, CompletedProcess]:
+def run_beside_stale(two_papers, tmp_path_factory) -> tuple[Workspace, CompletedProcess]:
     """A run of `toy` while `other` has results of other settings and an unexpected verdict; not to be changed.
 
     It is the project after the run, and how Snakemake ended.
     """
-    workspace = two_once.copy(tmp_path_factory.mktemp("stale") / "project")
+    workspace = two_papers.copy(tmp_path_factory.mktemp("stale") / "project")
     # the claim of `other` is reproduced; after its run was made, the rate is changed
     workspace.configure("claims", "decay", "expected", value="contradicted", file="workflow/config/other.yaml")
     workspace.configure("runs", "descent", "rate", value=0.5, file="workflow/config/other.yaml")
@@ -131,10 +132,11 @@ def test_verdicts_of_other_settings_are_called_outdated_and_decide_nothing(other
     assert "outdated: other: verdicts of other settings or other code; run: snakemake other" in printed.stderr
 
 
-def test_another_paper_of_which_a_file_is_missing_is_left_out_and_the_log_says_why(two_once, tmp_path):
-    two = two_once.copy(tmp_path / "project")
-    (two.folder / "figures/other/decay.png").unlink()
-    two.configure("runs", "fast", "rate", value=0.03)
-    two.snakemake(*ONLY_TOY)
-    assert list(claims(two)["paper"].unique()) == ["toy"]
-    assert two.read("results/logs/page.log").startswith("other is left out: figures/other/decay.png: no such file")
+def test_another_paper_of_which_a_file_is_missing_is_left_out_and_the_log_says_why(two_papers, tmp_path):
+    workspace = two_papers.copy(tmp_path / "project")
+    missing = "figures/other/decay.png"
+    (workspace.folder / missing).unlink()
+    workspace.configure("runs", "fast", "rate", value=0.03)  # so that `toy` has something to run again
+    workspace.snakemake(*ONLY_TOY)
+    assert list(claims(workspace)["paper"].unique()) == ["toy"]
+    assert workspace.read("results/logs/page.log").startswith(f"other is left out: {missing}: no such file")

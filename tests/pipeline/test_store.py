@@ -95,7 +95,8 @@ def test_masked_entries_of_a_run_are_refused(tmp_path):
 
 def test_a_masked_array_without_masked_entries_is_saved(tmp_path):
     save_arrays(tmp_path / "data.npz", {"X": np.ma.array([1.0, 2.0])}, RECORD)
-    np.testing.assert_array_equal(load_arrays(tmp_path / "data.npz")[0]["X"], [1.0, 2.0])
+    arrays, _ = load_arrays(tmp_path / "data.npz")
+    np.testing.assert_array_equal(arrays["X"], [1.0, 2.0])
 
 
 @settings(max_examples=25)
@@ -106,8 +107,9 @@ def test_a_masked_array_without_masked_entries_is_saved(tmp_path):
 )
 def test_a_trajectory_comes_back_as_it_was_saved(tmp_path_factory, series, constant, undecided):
     path = tmp_path_factory.mktemp("trajectory") / "run.npz"
-    members = np.arange(len(series)) == 0 if undecided else None  # the first alone is, or it is unknown
-    saved = Trajectory(np.arange(float(series.shape[1])), {"W": series}, {"X": constant}, undecided=members)
+    n_members, n_times = series.shape[:2]
+    members = np.arange(n_members) == 0 if undecided else None  # the first alone is undecided, or it is not known
+    saved = Trajectory(np.arange(float(n_times)), {"W": series}, {"X": constant}, undecided=members)
     save_trajectory(path, saved, RECORD)
     loaded, record = load_trajectory(path, "abc")
     np.testing.assert_array_equal(loaded.time, saved.time)
@@ -155,7 +157,8 @@ def contents(path):
         return [str(read_record(path)), image.size, image.tobytes()]
 
 
-# the other flipped bits are where no reader looks: dates, statistics, descriptions, of which Parquet has the most
+# the file of the other flipped bits is read as before: no reader looks at dates, statistics and descriptions, of which
+# Parquet has the most
 @pytest.mark.parametrize(("kind", "least_share_refused"), [("parquet", 0.6), ("npz", 0.85), ("png", 0.95)])
 def test_a_file_with_a_flipped_bit_is_refused_or_read_as_before(kind, least_share_refused, tmp_path):
     path, draw = tmp_path / f"file.{kind}", random.Random(2023)
@@ -216,22 +219,22 @@ def test_no_pickle_is_read(tmp_path):
 # -- runs of a sweep as one table --------------------------------------------------------------------------------------
 
 
-def write_metrics(folder, name, rows=1, **settings):
-    """Write the metrics of a run with some settings: one value, as large as there are rows, for each seed."""
-    made = pd.DataFrame({"seed": range(rows), "quantity": ["loss"] * rows, "value": [float(rows)] * rows})
+def write_metrics(folder, name, n_seeds=1, **settings):
+    """Write the metrics of a run with some settings: a row for each seed, whose value is the number of seeds."""
+    metrics = pd.DataFrame({"seed": range(n_seeds), "quantity": "loss", "value": float(n_seeds)})
     record = {"settings": settings, "fingerprint": f"of {name}"}
-    write_table(folder / f"{name}.parquet", made, (SEED, QUANTITY, VALUE), record)
+    write_table(folder / f"{name}.parquet", metrics, (SEED, QUANTITY, VALUE), record)
 
 
 def test_a_swept_run_is_one_table_with_a_column_for_each_swept_setting(tmp_path):
-    # a run at gamma = 1e-4 has two rows, one at gamma = 1 has three
-    for gamma, rows in ((1e-4, 2), (1, 3)):
+    for gamma, n_seeds in ((1e-4, 2), (1, 3)):
         for width in (10, 20):
             name = f"scan--gamma-{gamma}--width-{width}"
-            write_metrics(tmp_path, name, rows, gamma=gamma, width=width, init="orthogonal")
+            write_metrics(tmp_path, name, n_seeds, gamma=gamma, width=width, init="orthogonal")
     sweep = {"gamma": [1e-4, 1], "width": [10, 20]}
     scan = load_tables(tmp_path, {"scan": {"name": "scan", "sweep": sweep}})["scan"]
     assert list(scan.columns) == ["seed", "quantity", "value", "gamma", "width"]
+    # by runs: 2 seeds at each width, then 3 seeds at each width
     assert scan["gamma"].tolist() == [1e-4] * 4 + [1.0] * 6
     assert scan["width"].tolist() == [10, 10, 20, 20, 10, 10, 10, 20, 20, 20]
     assert scan["value"].tolist() == [2.0] * 4 + [3.0] * 6
@@ -246,7 +249,7 @@ def test_a_role_of_a_list_of_runs_has_a_list_of_tables(tmp_path):
 
 def test_a_swept_seed_is_refused(tmp_path):
     for seed in (5, 6):
-        write_metrics(tmp_path, f"scan--seed-{seed}", 2, seed=seed)
+        write_metrics(tmp_path, f"scan--seed-{seed}", n_seeds=2, seed=seed)
     run = {"name": "scan", "sweep": {"seed": [5, 6]}}
     # metrics have a column of that name; claims would take the runs for one draw
     assert "column `seed` that is not the swept setting `seed`" in refusal(load_tables, tmp_path, {"run": run})
@@ -270,23 +273,23 @@ print(peak() - before, rows["gamma"].tolist(), rows["value"].tolist())
 
 
 def test_few_rows_of_a_large_sweep_take_little_memory(tmp_path):
-    rows = 1_500_000
+    n_rows, n_rows_of_gap = 1_500_000, 1000
     for gamma in (1, 2, 3):
-        made = pd.DataFrame(
+        metrics = pd.DataFrame(
             {
-                "seed": np.arange(rows),
-                "quantity": ["gap"] * 1000 + ["loss"] * (rows - 1000),
-                "value": np.arange(rows) / gamma,
+                "seed": np.arange(n_rows),
+                "quantity": ["gap"] * n_rows_of_gap + ["loss"] * (n_rows - n_rows_of_gap),
+                "value": np.arange(n_rows) / gamma,
             }
         )
         record = {"settings": {"gamma": gamma}, "fingerprint": str(gamma)}
-        write_table(tmp_path / f"scan--gamma-{gamma}.parquet", made, (SEED, QUANTITY, VALUE), record)
+        write_table(tmp_path / f"scan--gamma-{gamma}.parquet", metrics, (SEED, QUANTITY, VALUE), record)
     write_metrics(tmp_path, "small")
     command = [sys.executable, "-c", PRINT_PEAK_AND_ROWS, str(tmp_path)]
     ended = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})
-    peak, answer = ended.stdout.split(maxsplit=1)
-    assert answer.strip() == f"[1, 2, 3] {[7.0, 3.5, 7 / 3]}"
-    assert float(peak) < 150  # MiB; all rows as a data frame take 390
+    growth_of_peak, rows = ended.stdout.split(maxsplit=1)
+    assert rows.strip() == f"[1, 2, 3] {[7 / 1, 7 / 2, 7 / 3]}"  # seed / gamma of seed 7
+    assert float(growth_of_peak) < 150  # MiB; with all rows, as a data frame, it is 225
 
 
 @pytest.fixture
@@ -300,7 +303,7 @@ def swept(tmp_path):
 
 def test_a_table_of_another_run_is_refused_in_a_sweep_and_alone(swept):
     folder, sweep = swept
-    assert len(load_tables(folder, {"run": sweep})["run"]) == 2  # a row of each run
+    assert load_tables(folder, {"run": sweep})["run"]["gamma"].tolist() == [1, 2]  # a row of each run
     shutil.copy(folder / "scan--gamma-1.parquet", folder / "scan--gamma-2.parquet")
     assert "was made by other settings" in refusal(load_tables, folder, {"run": sweep})
     alone = {"name": "scan--gamma-2", "fingerprint": "of scan--gamma-2"}
@@ -317,7 +320,7 @@ def test_a_table_that_is_missing_is_refused_with_what_makes_it(swept):
 
 def test_a_swept_setting_with_the_name_of_another_column_is_refused(tmp_path):
     for value in (1, 2):
-        write_metrics(tmp_path, f"scan--value-{value}", 2, value=value)
+        write_metrics(tmp_path, f"scan--value-{value}", n_seeds=2, value=value)
     message = refusal(load_tables, tmp_path, {"run": {"name": "scan", "sweep": {"value": [1, 2]}}})
     assert "column `value` that is not the swept setting `value`; rename it" in message
 
@@ -346,6 +349,11 @@ def theorem(measured) -> Claim:
     yield Facts(size=np.float32(0.5), count=np.int64(3), name="x", nothing=None, path=[1])
 
 
+def judged(measured):
+    """Return the evaluation of `theorem` where a size was measured, or None."""
+    return evaluate(theorem, tables={"measured": measured}, settings={})
+
+
 NONE_AS_PRINTED = {"measured_as_printed": np.nan, "predicted_as_printed": np.nan, "quantity_as_printed": ""}
 
 
@@ -365,7 +373,7 @@ NONE_AS_PRINTED = {"measured_as_printed": np.nan, "predicted_as_printed": np.nan
 )
 def test_the_row_of_a_corrected_claim_has_both_numbers(measured, verdict, predicted, as_printed):
     """One of the correction, and one of the printed statement."""
-    row = records.claim_row(theorem.claim, evaluate(theorem, {"measured": measured}, {}))
+    row = records.claim_row(theorem.claim, judged(measured))
     assert (row["verdict"], row["measured"], row["predicted"]) == (verdict, measured, predicted)
     np.testing.assert_equal({key: row[key] for key in as_printed}, as_printed)  # nan equals nan
 
@@ -378,7 +386,7 @@ def test_a_correction_of_another_quantity_has_a_value_beside_the_printed_one():
             "decay", [-4004.0], at_least=4.0, rivals={"none": {"values": [0.0]}}, corrected={"values": [4.1]}
         )
 
-    row = records.claim_row(decays.claim, evaluate(decays, {}, {}))
+    row = records.claim_row(decays.claim, evaluate(decays, tables={}, settings={}))
     assert (row["verdict"], row["measured"], row["measured_as_printed"]) == ("corrected", 4.1, -4004.0)
     printed = records.printed_check(row)
     assert (printed["measured"], printed["criterion"]) == (-4004.0, ">= 4 on every draw")
@@ -411,13 +419,13 @@ def claim_that_comes_back(evaluation, folder):
 def test_the_row_of_a_claim_comes_back_with_its_correction_unless_it_is_reproduced(
     measured, verdict, correction, tmp_path
 ):
-    row = claim_that_comes_back(evaluate(theorem, {"measured": measured}, {}), tmp_path)
+    row = claim_that_comes_back(judged(measured), tmp_path)
     assert (row["verdict"], row["scope"], row["correction"]) == (verdict, "three draws", correction)
 
 
 @pytest.mark.parametrize("measured", [1.0, 2.0, 3.0])
 def test_facts_of_a_claim_come_back_as_json(measured, tmp_path):
-    row = claim_that_comes_back(evaluate(theorem, {"measured": measured}, {}), tmp_path)
+    row = claim_that_comes_back(judged(measured), tmp_path)
     facts = {"size": 0.5, "count": 3, "name": "x", "nothing": None, "path": "[1]"}
     assert json.loads(row["facts"]).items() >= facts.items()
 
@@ -435,11 +443,11 @@ OF_PRINTED, OF_CORRECTED = [["printed", 0], ["printed", 1]], [["corrected", 0], 
     ],
 )
 def test_checks_of_the_printed_and_the_corrected_statement_are_rows(measured, statements_and_numbers, tmp_path):
-    rows = records.check_rows(evaluate(theorem, {"measured": measured}, {}))
+    rows = records.check_rows(judged(measured))
     checks = pd.DataFrame([{"paper": "p", "claim": "p.t", **row} for row in rows])
     write_table(tmp_path / "checks.parquet", checks, records.CHECK_COLUMNS, {"settings": {}})
     assert read_table(tmp_path / "checks.parquet")[["of", "check"]].to_numpy().tolist() == statements_and_numbers
 
 
 def test_an_untested_claim_has_no_checks():
-    assert records.check_rows(evaluate(theorem, {"measured": None}, {})) == []
+    assert records.check_rows(judged(None)) == []

@@ -46,8 +46,8 @@ def test_latex_has_a_line_for_each_row_between_rules_and_cells_as_they_are(table
 
 def test_markdown_has_the_table_and_links_to_its_csv_and_latex(table):
     exhibit = Exhibit(
-        "paper",
-        "name",
+        paper="paper",
+        name="name",
         title="t",
         caption="c",
         alt="a",

@@ -24,13 +24,13 @@ def archive(built, tmp_path):
 
 
 def without(archive, name):
-    """Return a copy of an archive that lacks a file."""
-    other = archive.with_name("less.tar")
-    with tarfile.open(archive) as whole, tarfile.open(other, "w") as less:
+    """Return a copy of an archive, `less.tar`, that lacks a file."""
+    copy = archive.with_name("less.tar")
+    with tarfile.open(archive) as whole, tarfile.open(copy, "w") as less:
         for member in whole:
             if not member.name.endswith(name):
                 less.addfile(member, whole.extractfile(member))
-    return other
+    return copy
 
 
 def test_make_figures_from_an_archive_makes_figures_and_claims_and_simulates_nothing(archive, built, clean):
@@ -43,8 +43,8 @@ def test_make_figures_from_an_archive_makes_figures_and_claims_and_simulates_not
     assert not (clean.folder / "results/toy/runs").exists()
     for name in ("decay", "growth"):
         assert (clean.folder / f"figures/toy/{name}.svg").is_file(), name
-    of_archive, of_run = (read_table(one.folder / "results/toy/claims.parquet") for one in (clean, built))
-    assert of_archive.equals(of_run)
+    claims = "results/toy/claims.parquet"
+    assert read_table(clean.folder / claims).equals(read_table(built.folder / claims))
     assert clean.would_run() == set()
 
 

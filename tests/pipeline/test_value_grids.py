@@ -21,7 +21,7 @@ def test_an_entry_has_the_values_that_it_lists_or_a_grid_over_its_range(entry, g
 
 
 def bisect_at(low, high, turn):
-    """Return the values that are tried between two ends; the verdict is reproduced up to `turn` and not beyond."""
+    """Return the values that bisection tries between two ends, where the verdict is reproduced up to `turn` alone."""
     return variation.bisect(lambda value: "reproduced" if value <= turn else "not reproduced", low, high)
 
 
