@@ -162,7 +162,7 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     def at_least_as_fast(name: str, rate: np.ndarray, guaranteed: np.ndarray | float) -> Check:
         """Check that a rate, min over t of -log(loss) / t, is at least the guaranteed one on every draw.
 
-        The loss is l(t) as printed, and the relative excess as corrected; t is eta times the steps of descent. The
+        By the paper the loss is l(t), by the correction the relative excess; t is eta times the steps of descent. The
         decorator adds `corrected` and `rivals`.
         """
         return every_draw(name, rate / guaranteed, at_least=1.0, because="the bound holds at all times")

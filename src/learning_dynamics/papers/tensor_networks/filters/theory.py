@@ -40,7 +40,7 @@ def filter_condition(
     second: np.ndarray,
     denominators: Literal["printed", "none", "exchanged"] = "printed",
 ) -> float:
-    """Return the largest lambda of Corollary 4's conditions for filters of length 1 or 2, as printed or altered.
+    """Return the largest lambda of Corollary 4's conditions for filters of length 1 or 2, of the paper or altered.
 
     For length 1 it is ``u**2 - (x . v)**2 / |x|**2 >= lambda``. For length 2, with x' the signal shifted by one, it is
     ``(u_1 + u_2)**2 - ((x + x') . v)**2 / (|x|**2 + x . x') >= lambda``, and the same with -x' and -u_2 for x' and u_2.
