@@ -96,7 +96,7 @@ def deviation_split(trainings: Sequence[Table]) -> Plot:
         offset = int(positions[-1]) + 2  # a gap of one bar between networks
     axis.set_xticks(list(seeds), list(seeds.values()), fontsize=8)
     axis.set_xlabel("seed", fontsize=8, ha="right", va="center")
-    axis.xaxis.set_label_coords(-0.005, -0.06)  # beside the ticks' labels, in units of the axes
+    axis.xaxis.set_label_coords(-0.005, -0.085)  # beside the ticks' labels, in units of the axes
     below = axis.secondary_xaxis(-0.1)
     below.set_xticks(list(networks), list(networks.values()), fontsize=8)
     below.tick_params(length=0)
