@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from learning_dynamics.papers.softmax_dynamics.draws import SmallStarts, share_difference, share_true, unless_nan
+from learning_dynamics.papers.softmax_dynamics.draws import (
+    SmallStarts,
+    one_in,
+    share_difference,
+    share_true,
+    unless_nan,
+)
 
 
 def test_newcombes_interval_of_a_difference_of_shares():
@@ -21,6 +27,11 @@ def test_a_comparison_with_a_missing_number_is_missing():
 
 def test_a_missing_number_counts_among_all_draws_of_a_share():
     assert share_true([1.0, np.nan, 0.0, 1.0]) == 2 / 4
+
+
+@pytest.mark.parametrize(("share", "words"), [(0.05, "one in 20"), (0.2, "one in 5"), (0.15, "one in 6.67")])
+def test_a_share_that_a_check_allows_is_printed_as_one_in_so_many(share, words):
+    assert one_in(share) == words
 
 
 def test_the_share_of_no_draws_is_missing():
