@@ -165,6 +165,25 @@ def test_a_setting_that_an_overlay_changes_has_the_reason_of_the_overlay_or_none
     assert reasons("rate", "slow", "fast") == {"slow": no_reason, "fast": {"chosen": "faster"}}
 
 
+def test_a_reason_in_the_block_of_a_run_is_of_the_value_there_and_not_of_that_of_an_overlay(configured, tmp_path):
+    by_block = {"chosen": "as the block says"}
+    own_reason = {"extends": "slow", "rate": 0.2, "provenance": {"rate": by_block}}
+    configured("runs.changed", own_reason)
+    configured("runs.kept", own_reason)
+    config = at_another_scale(configured, tmp_path, {"runs": {"changed": {"rate": 0.3}}}).config
+    assert provenance(config, "toy", "runs", "kept", "rate") == by_block
+    no_reason = {"chosen": f"changed by {tmp_path}/changes/toy.yaml, no reason given"}
+    assert provenance(config, "toy", "runs", "changed", "rate") == no_reason
+
+
+def test_an_overlay_may_give_the_reason_of_a_value_that_it_does_not_change(configured, tmp_path):
+    configured("runs.other", {"extends": "slow", "steps": 30})
+    by_overlay = {"chosen": "explained later"}
+    changes = {"runs": {"other": {"provenance": {"steps": by_overlay}}}}
+    config = at_another_scale(configured, tmp_path, changes).config
+    assert provenance(config, "toy", "runs", "other", "steps") == by_overlay
+
+
 def test_a_scale_expects_only_the_verdicts_that_its_overlay_gives(configured, tmp_path):
     assert configured().claim("toy", "geometric")["expected"] == "reproduced"
     small = at_another_scale(configured, tmp_path, {"claims": {"decay": {"expected": "corrected"}}})
