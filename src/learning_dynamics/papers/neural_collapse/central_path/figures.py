@@ -32,30 +32,28 @@ def central_path(
 ) -> Plot:
     r"""Renormalised gradient flow on the central path: two flows, and the closed form that each obeys.
 
-    On the central path the classifier is always the least-squares one. Features $X$ of $C$ classes, with $N$ examples
-    each in $P$ dimensions, flow along it, renormalised to an identity covariance within classes. $\mathrm{SNR}$ is the
-    matrix of their centred class means, $\omega_j$ its non-zero singular values.
+    On the central path the classifier is always the least-squares one. Features $X$, renormalised to an identity
+    covariance within classes, flow along it, and with them the SNR singular values $\omega_j$.
 
     (a) Coloured lines are $\omega_j$ over the flow time $t$, with orthogonally projected gradients (Riemannian gradient
     flow). Black dots are Proposition 2's closed form, and the grey line is its asymptote $(4t/N)^{1/4}$. (b) From the
     same start, lines follow the tangent map that the paper prints. White circles, of a shorter run, are the algorithm
-    that the paper describes, gradient descent with renormalisation. Black dots solve $\dot\omega = \omega/(CN(C +
-    \omega^2))$, and the grey line is their asymptote $(2t/(CN))^{1/2}$. The dotted line is Proposition 2's closed form
-    for the largest $\omega_j$. (c) Marks are measured speeds $\dot\omega$ on fresh draws of several sizes, divided by
-    the paper's formula (Lemma 5). Dashed lines are predictions: $1$ for the orthogonal projection, and $1 + \omega^2/C$
-    for the printed map and one step of the algorithm.
+    that it describes, gradient descent with renormalisation. Black dots solve $\dot\omega = \omega/(CN(C + \omega^2))$,
+    and the grey line is their asymptote $(2t/(CN))^{1/2}$. The dotted line is Proposition 2's closed form for the
+    largest $\omega_j$. (c) Marks are speeds $\dot\omega$ on fresh draws of several sizes, over the paper's formula
+    (Lemma 5). Dashed lines are predictions: $1$ for the orthogonal projection, and $1 + \omega^2/C$ for the printed map
+    and one step of the algorithm.
 
     (d) The spread $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$ (grey) under both flows, whose lines coincide. (e)
     Lines are the loss $\mathcal{L}$ under the flow of (a), and its parts by deviations within classes
-    ($\mathcal{L}_{\mathrm{NC1}}$) and by class means ($\mathcal{L}_{\mathrm{NC2/3}}$). Black dots are what Lemma 1
-    computes from $\omega_j$. (f) Lines are the flows' distances from their limits, in the colours of (d). Solid lines,
-    which coincide, are the distance of $\mathrm{SNR}/\omega_{\max}$ from $\hat U_0\hat V_0^\top$ (eq. 10); $\hat U_0$
-    and $\hat V_0$ hold its singular vectors at $t = 0$. Dotted lines are that of $X/\omega_{\max}$ from $N$ copies of
-    each column of $\hat U_0\hat V_0^\top$, over $\sqrt N$ (eq. 11), and fall as $1/\omega$.
+    ($\mathcal{L}_{\mathrm{NC1}}$) and by class means ($\mathcal{L}_{\mathrm{NC2/3}}$). Black dots are Lemma 1's, from
+    $\omega_j$. (f) Lines are the flows' distances from their limits, in the colours of (d). Solid lines, which
+    coincide, are of $\mathrm{SNR}/\omega_{\max}$ from $\hat U_0\hat V_0^\top$ (eq. 10), the product of its singular
+    vectors at $t = 0$. Dotted lines are of $X/\omega_{\max}$ from $N$ copies of each column of that limit, over $\sqrt
+    N$ (eq. 11), and fall as $1/\omega$.
 
-    (g) Coloured lines are the SNR singular values of one network's last-layer features in training, with dots at the
-    measured epochs. The values rise steeply after the learning rate first drops. No closed form is claimed for a
-    network, which is neither on the central path nor renormalised.
+    (g) Lines are the SNR singular values of one network's last-layer features in training, with dots at the measured
+    epochs. No closed form is claimed for a network, which is neither on the central path nor renormalised.
     """
     figure = plt.figure(figsize=(WIDTH, 6.8))
     grid = figure.add_gridspec(3, 3)

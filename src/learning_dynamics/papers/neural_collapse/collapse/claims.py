@@ -165,11 +165,10 @@ def nc1(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
     r"""Under MSE, in training beyond zero train error, within-class variability collapses against the distances between
     class means: $\mathrm{Tr}(\Sigma_B^\dagger\Sigma_W)/C \to 0$ on train images.
 
-    In every training NC1, this trace over the number $C$ of classes, must end at {level:g} or less. The mean over
-    trainings of its fall in decades, from where train errors end (at most one train image in a thousand misclassified)
-    to the last epoch, must be above zero with its whole 95 % interval. NC1 ends at {end:.1g} in the median training;
-    from the first recorded epoch to the last it falls {fall:.2g}-fold, in the geometric mean over trainings. The
-    paper's limit is of the matrix; its figures draw the trace (errata 7 and 9).
+    In every training this quantity, NC1, must end at {level:g} or less. Its fall from the end of train errors to the
+    last epoch, in decades, must be above zero in the mean over trainings, with its whole 95 % interval. NC1 ends at
+    {end:.1g} in the median training; over all recorded epochs it falls {fall:.2g}-fold (geometric mean). The paper's
+    limit is of the matrix; its figures draw the trace (errata 7 and 9).
     """
     # Tr(Sigma_W pinv(Sigma_B)) / C; facts are `_tend_to_zero`'s
     return _tend_to_zero(trainings, [NC1], level=level, train_error=train_error)
@@ -185,15 +184,13 @@ def nc2_equinorm(trainings: Sequence[Table], *, level: Positive, train_error: Fr
     r"""Under MSE, in training beyond zero train error, the norms of the centred class means, and those of the
     classifiers, become equal.
 
-    Norms are equal if their standard deviation over their mean, their relative spread, vanishes. In every training it
-    must end at or below {level:g} times $\gamma_C/\sqrt{2P}$, with $P$ the width of the last layer and $\gamma_C =
-    \frac{\sqrt{2(C-2)}}{C-1}\, \Gamma(\frac C2)/\Gamma(\frac{C-1}2)$, which is $0.92$ for ten classes. To leading order
-    in $1/P$, $\gamma_C/\sqrt{2P}$ is the relative spread for $C$ independent Gaussian vectors in $P$ dimensions less
-    their mean. The mean over trainings of its fall in decades, from where train errors end (at most one train image in
-    a thousand misclassified) to the last epoch, must be above zero with its whole 95 % interval. The bound falls with
-    $P$, because norms of random vectors become equal; a bound without $P$ could judge wider networks otherwise. The
-    relative spread of the class means' norms ends at {end:.1g} in the median training; from the first recorded epoch to
-    the last it falls {fall:.2g}-fold, in the geometric mean over trainings.
+    Norms are equal if their relative spread, the standard deviation over the mean, vanishes. In every training it must
+    end at or below {level:g} times $\gamma_C/\sqrt{2P}$, where $\gamma_C = \frac{\sqrt{2(C-2)}}{C-1}\, \Gamma(\frac
+    C2)/\Gamma(\frac{C-1}2)$ is $0.92$ for ten classes. To leading order in $1/P$, $\gamma_C/\sqrt{2P}$ is the relative
+    spread for $C$ independent Gaussian vectors in $P$ dimensions less their mean. Such a spread falls with the width
+    $P$ of the last layer; a bound without $P$ could judge wider networks otherwise. The fall after train errors end is
+    judged as in `nc1`. The spread of class means ends at {end:.1g} in the median training; over all recorded epochs it
+    falls {fall:.2g}-fold (geometric mean).
     """
     # std / mean of |mu_c - mu_G|, and of |w_c|, over classes: at most level gamma_C / sqrt(2 P) at the end; facts are
     # `_tend_to_zero`'s, of the former
@@ -205,14 +202,11 @@ def nc2_equiangular(trainings: Sequence[Table], *, level: Positive, train_error:
     r"""Under MSE, in training beyond zero train error, the angles between centred class means, and between classifiers,
     become equal.
 
-    Angles are equal if the standard deviation of their cosines, their spread, vanishes. In every training it must end
-    at or below {level:g} times $1/\sqrt P$, with $P$ the width of the last layer. To leading order in $1/P$ and in
-    $1/C$ for $C$ classes, $1/\sqrt P$ is the spread for independent Gaussian vectors in $P$ dimensions. The mean over
-    trainings of its fall in decades, from where train errors end (at most one train image in a thousand misclassified)
-    to the last epoch, must be above zero with its whole 95 % interval. The bound falls with $P$, because random
-    directions become equiangular; a bound without $P$ could judge wider networks otherwise. The spread of the class
-    means' cosines ends at {end:.1g} in the median training; from the first recorded epoch to the last it falls
-    {fall:.2g}-fold, in the geometric mean over trainings.
+    Angles are equal if the spread of their cosines, the standard deviation, vanishes. In every training it must end at
+    or below {level:g} times $1/\sqrt P$, to leading order in $1/P$ and $1/C$ the spread for independent Gaussian
+    vectors in $P$ dimensions. For the width $P$ see `nc2_equinorm`; the fall after train errors end is judged as in
+    `nc1`. The spread of class means ends at {end:.1g} in the median training; over all recorded epochs it falls
+    {fall:.2g}-fold (geometric mean).
     """
     # std over pairs of classes of cos(mu_c - mu_G, mu_c' - mu_G), and of cos(w_c, w_c'); facts are `_tend_to_zero`'s,
     # of the former
@@ -225,13 +219,10 @@ def nc2_maximal_angle(trainings: Sequence[Table], *, level: Positive, train_erro
     approach the largest that $C$ vectors can all have, $\cos = -1/(C-1)$.
 
     In every training the mean distance of the cosines from $-1/(C-1)$ must end at or below {level:g} times
-    $\sqrt{2/(\pi P)}$, with $P$ the width of the last layer. To leading order in $1/P$ and $1/C$, $\sqrt{2/(\pi P)}$ is
-    this distance for independent Gaussian vectors in $P$ dimensions once they are centred. The mean over trainings of
-    its fall in decades, from where train errors end (at most one train image in a thousand misclassified) to the last
-    epoch, must be above zero with its whole 95 % interval. The bound falls with $P$, because the angles of random
-    directions approach that largest one; a bound without $P$ could judge wider networks otherwise. The class means'
-    mean distance ends at {end:.1g} in the median training; from the first recorded epoch to the last it falls
-    {fall:.2g}-fold, in the geometric mean over trainings.
+    $\sqrt{2/(\pi P)}$, to leading order in $1/P$ and $1/C$ this distance for independent Gaussian vectors in $P$
+    dimensions once they are centred. For the width $P$ see `nc2_equinorm`; the fall after train errors end is judged as
+    in `nc1`. The distance of class means ends at {end:.1g} in the median training; over all recorded epochs it falls
+    {fall:.2g}-fold (geometric mean).
     """
     # mean of |cos + 1 / (C - 1)| over pairs of class means, and of classifiers; facts are `_tend_to_zero`'s, of the
     # former
@@ -245,13 +236,10 @@ def nc3(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
     r"""Under MSE, in training beyond zero train error, classifiers and centred class means converge to each other, up
     to scale: $\|W^\top/\|W\|_F - \bar M/\|\bar M\|_F\|_F^2 \to 0$.
 
-    $W$ has the classifiers as rows, $\bar M$ the centred class means as columns. In every training this squared
-    distance must end at or below {level:g} times $2$. This is the value for independent Gaussian vectors, which are
-    nearly orthogonal. The mean over trainings of its fall in decades, from where train errors end (at most one train
-    image in a thousand misclassified) to the last epoch, must be above zero with its whole 95 % interval. The distance
-    ends at {end:.1g} in the median training; from the first recorded epoch to the last it falls {fall:.2g}-fold, in the
-    geometric mean over trainings. Section 1.1 divides each classifier and class mean by its own norm, which makes no
-    difference where norms are equal (NC2).
+    In every training this squared distance must end at or below {level:g} times $2$, the value for independent Gaussian
+    vectors, which are nearly orthogonal. Its fall after train errors end is judged as in `nc1`. It ends at {end:.1g} in
+    the median training; over all recorded epochs it falls {fall:.2g}-fold (geometric mean). Section 1.1 divides each
+    classifier and class mean by its own norm, which makes no difference where norms are equal (NC2).
     """
     # || W^T / ||W||_F - M / ||M||_F ||_F^2 with centred class means M; facts are `_tend_to_zero`'s
     return _tend_to_zero(trainings, [SELF_DUALITY], level=level, train_error=train_error)
@@ -259,12 +247,12 @@ def nc3(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
 
 @claim("Section 1.1 (NC4), Figure 8", scope=SCOPE, empirical=True, quantifier="all draws")
 def nc4(trainings: Sequence[Table], *, largest_share: Fraction, train_error: Fraction) -> Claim:
-    r"""Under MSE, in training beyond zero train error, the network's decisions on train images become those of the
+    """Under MSE, in training beyond zero train error, the network's decisions on train images become those of the
     nearest train class mean.
 
     In every training network and nearest class mean may differ on at most {largest_share:.1%} of the train images at
-    the last epoch. The share on which they differ is often zero already when train errors end, so no further fall is
-    asked of it. On test images the share at the last epoch is {test:.1g} in the worst training.
+    the last epoch. This share need not fall further: it is often zero already when train errors end. On test images it
+    ends at {test:.1g} in the worst training.
     """
     # share of train images, with features h, for which argmax_c (w_c . h + b_c) is not argmin_c |h - mu_c|
     included, excluded = without_stl10_exceptions(trainings)
@@ -292,14 +280,13 @@ def nc4(trainings: Sequence[Table], *, largest_share: Fraction, train_error: Fra
     quantifier="an average",
 )
 def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Literal["end", "drop"]) -> Claim:
-    r"""Variability tends to collapse faster under MSE than under cross-entropy (CE).
+    """Variability tends to collapse faster under MSE than under cross-entropy (CE).
 
-    For the same network and seed, NC1, $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$, under cross-entropy is divided by NC1
-    under MSE. The logarithm of that ratio at the last epoch must be above zero in the mean over pairs of trainings,
-    with its whole 95 % interval. So must its growth since the first recorded epoch: a lead that was there from the
-    start is no speed. Weight decay sets how fast collapse is. Here it is {mse_decay:g} under MSE and {ce_decay:g} under
-    cross-entropy, which is {mse_times:.3g} and {ce_times:.3g} times the authors'. Their `MSELoss` averages over
-    classes, where the paper's loss sums, so that the same number is not the same decay under both losses.
+    NC1 under cross-entropy is divided by NC1 under MSE, for the same network and seed. The logarithm of that ratio is
+    judged at the last epoch, and so is its growth since the first: a lead from the start is no speed. Weight decay sets
+    how fast collapse is. It is {mse_decay:g} under MSE and {ce_decay:g} under cross-entropy, {mse_times:.3g} and
+    {ce_times:.3g} times the authors'. Their `MSELoss` averages over classes, where the paper's loss sums, so that the
+    same number is not the same decay under both losses.
     """
     mse_runs, ce_runs = paired(mse, ce)
 
@@ -355,22 +342,19 @@ def nc2_not_slower(
     reading: Literal["no_evidence", "not_slower"],
     nc2_of: Literal["class_means", "classifiers_as_well"],
 ) -> Claim:
-    r"""There is no evidence that NC2 happens more slowly than NC1 and NC3, in the mean over trainings and as far as
+    """There is no evidence that NC2 happens more slowly than NC1 and NC3, in the mean over trainings and as far as
     recorded epochs tell.
 
     A quantity arrives at the first recorded epoch at which it has made {share_of_way:.0%} of its way from the first
     value to the last, on a logarithmic scale. NC2 arrives with the last of three quantities of class means: the spreads
-    of norms and of angles, and the distance from the largest angle. In a variant those of classifiers must have arrived
-    as well. NC1 is variability, NC3 the distance of classifiers from class means; together they arrive with the later
-    of both. Recorded epochs are a factor {spacing:.2g} apart, and arrivals are known no better.
+    of norms and of angles, and the distance from the largest angle. A variant adds those of classifiers. NC1 and NC3
+    arrive with the later of both. Recorded epochs are a factor {spacing:.2g} apart, and arrivals are known no better.
 
-    The lead of NC2 is the number of decades of epochs by which it arrives before NC1 and NC3. NC2 is given the benefit
-    of the doubt: its lead is counted from the epoch recorded before its arrival. In the mean over trainings it is
-    {lead:.2g}, with the 95 % interval [{low:.2g}, {high:.2g}]; an interval below zero would be evidence. As a test of
-    this criterion, an NC2 that arrives at twice the epoch of NC1 and NC3, in trainings that differ as they do here,
-    must count as evidence. A variant asks for more than the paper says, that NC2 is not slower. It counts the lead from
-    arrival to arrival, {from_arrival:.2g} [{from_arrival_low:.2g}, {from_arrival_high:.2g}], and its interval must be
-    above zero.
+    The lead of NC2 is the number of decades of epochs by which it arrives before NC1 and NC3. To favour NC2, it is
+    counted from the epoch recorded before NC2 arrives. In the mean over trainings it is {lead:.2g}, with the 95 %
+    interval [{low:.2g}, {high:.2g}]; an interval below zero would be evidence. A variant asks for more than the paper
+    says, that NC2 is not slower: the lead from arrival to arrival, {from_arrival:.2g} [{from_arrival_low:.2g},
+    {from_arrival_high:.2g}], must have its interval above zero.
     """
     included, excluded = without_stl10_exceptions(trainings)
     nc2 = NC2_OF_MEANS if nc2_of == "class_means" else NC2_OF_MEANS + NC2_OF_CLASSIFIERS
@@ -409,18 +393,15 @@ def nc2_not_slower(
 
 @claim("Figure 2, its last sentences", scope=SCOPE, empirical=True, quantifier="an average")
 def simplex_before_compression(trainings: Sequence[Table], *, share_of_way: Fraction) -> Claim:
-    r"""Networks first arrange their class means in a simplex, and compress activations towards them from there: NC2
+    """Networks first arrange their class means in a simplex, and compress activations towards them from there: NC2
     arrives before NC1, in the mean over trainings.
 
-    NC1 is $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$. A quantity arrives at the first recorded epoch at which it has
-    made {share_of_way:.0%} of its way from the first value to the last, on a logarithmic scale. NC2 arrives with the
-    last of three quantities of class means: the spreads of norms and of angles, and the distance from the largest
-    angle. The epoch at which NC1 arrives is {factor:.2g} times the epoch at which NC2 does, in the geometric mean over
-    trainings. The 95 % interval of that factor, {low:.2g} to {high:.2g}, must be above one. NC1 arrives after NC2 in
-    {after} of {trainings} trainings, before it in {before}, and at the same recorded epoch in the others; recorded
-    epochs are a factor {spacing:.2g} apart. The paper reads the order off the terms of the loss, of which $L_{NC2/3}$
-    falls fastest. But that it falls faster than $L_{NC1}$ follows nearly from a formula alone (`nc23_vanishes_first`).
-    Here class means and activations are measured themselves.
+    A quantity arrives when it has made {share_of_way:.0%} of its way, as in `nc2_not_slower`. NC1 arrives at
+    {factor:.2g} times the epoch of NC2, in the geometric mean over trainings. The 95 % interval of this factor,
+    {low:.2g} to {high:.2g}, must be above one. NC1 arrives after NC2 in {after} of {trainings} trainings, before it in
+    {before}, and at the same recorded epoch in the others; recorded epochs are a factor {spacing:.2g} apart. The paper
+    reads the order off the terms of the loss. But that $L_{NC2/3}$ falls faster than $L_{NC1}$ follows nearly from a
+    formula alone (`nc23_vanishes_first`). Here class means and activations are measured themselves.
     """
     included, excluded = without_stl10_exceptions(trainings)
     _, nc1_arrival = _arrivals(included, [NC1], share_of_way)
@@ -519,16 +500,14 @@ def _arrivals(
 def five_data_sets(
     trainings: Sequence[Table], *, level: Positive, largest_share: Fraction, train_error: Fraction
 ) -> Claim:
-    r"""Neural collapse occurs under MSE on the paper's five data sets and three networks, but for ResNet and DenseNet
-    on STL10. In training beyond zero train error NC1 falls and ends low; the spreads of the class means' norms and
-    angles, and the class means' distances from the largest angle and from the classifiers, fall; and decisions become
-    those of the nearest class mean.
+    """Neural collapse occurs under MSE on the paper's five data sets and three networks, but for ResNet and DenseNet on
+    STL10. In training beyond zero train error NC1 falls and ends low; the class means' spreads of norms and angles, and
+    their distances from the largest angle and from the classifiers, fall; and decisions become those of the nearest
+    class mean.
 
-    In every training NC1, $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$, must end at {level:g} or less, all of these
-    quantities must fall after train errors end (at most one train image in a thousand misclassified), and network and
-    nearest class mean may differ on at most {largest_share:.1%} of the train images at the last epoch. Appendix A.7
-    names the exceptions. The runs belong to the full-scale configuration, which downloads the data sets and needs a
-    GPU. One data set can be against the sentence, and fewer than five cannot confirm it.
+    In every training NC1 must end at {level:g} or less, and network and nearest class mean may differ on at most
+    {largest_share:.1%} of the train images. Appendix A.7 names the exceptions. One data set can be against the
+    sentence; fewer than five cannot confirm it.
     """
     tables = on_five_data_sets(trainings)
     included, _ = without_stl10_exceptions(tables)

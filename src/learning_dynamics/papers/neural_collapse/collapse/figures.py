@@ -25,14 +25,14 @@ TRACE = r"$\mathrm{Tr}(\Sigma_W \Sigma_B^\dagger)/C$"
 def fig3(trainings: Sequence[Table]) -> Plot:
     """Norms of class means and of classifiers along training.
 
-    Lines show the standard deviation of norms divided by their mean, for the centred class means (solid) and the
-    classifiers (dashed). The standard deviation divides by the number of classes, in the authors' code by one fewer.
-    Blue lines with bands are of MSE, as in the paper, and thin orange lines of cross-entropy (CE). Lines are geometric
-    means and bands are ranges over seeds. Dark orange vertical lines mark 99.9 % train accuracy, median over seeds,
-    under MSE (broad and pale) and under CE (dashed). The learning rate drops tenfold at the dotted lines. In the
-    paper's Figure 3 the spreads of means and classifiers fall. Here the dashed blue line also rises for a while in some
-    panels. {panels} {recipe}
+    Lines show the standard deviation of norms over their mean, for centred class means (solid) and classifiers
+    (dashed). Blue lines are of MSE, as in the paper, and thin orange lines of cross-entropy (CE). Lines are geometric
+    means over seeds; bands, under MSE alone, are ranges. Dark orange vertical lines mark 99.9 % train accuracy, median
+    over seeds, under MSE (broad and pale) and under CE (dashed). The learning rate drops tenfold at the dotted lines.
+    In the paper's Figure 3 both spreads fall; here the dashed blue line also rises for a while in some panels. {panels}
+    {recipe}
     """
+    # this standard deviation divides by the number of classes, the one of the authors' code by one fewer
     return _means_and_classifiers(
         trainings, quantities.EQUINORM_MEANS, quantities.EQUINORM_CLASSIFIERS, "std / mean of norms"
     )
@@ -41,9 +41,8 @@ def fig3(trainings: Sequence[Table]) -> Plot:
 def fig4(trainings: Sequence[Table]) -> Plot:
     """Equality of angles between class means, and between classifiers, along training.
 
-    Lines show the standard deviation, over pairs of classes, of the cosines between centred class means (solid) and
-    between classifiers (dashed), under MSE and cross-entropy. Colours, bands and vertical lines are those of `fig3`.
-    Under MSE the solid and the dashed lines fall, as in the paper's Figure 4. {panels} {recipe}
+    Lines show the standard deviation of cosines over pairs of centred class means (solid) and of classifiers (dashed),
+    drawn as in `fig3`, of the same trainings. Under MSE both fall, as in the paper's Figure 4. {panels}
     """
     return _means_and_classifiers(
         trainings, quantities.EQUIANGULAR_MEANS, quantities.EQUIANGULAR_CLASSIFIERS, "std of cosines"
@@ -53,10 +52,9 @@ def fig4(trainings: Sequence[Table]) -> Plot:
 def fig5(trainings: Sequence[Table]) -> Plot:
     r"""Distance of angles from the largest possible, those of a simplex, along training.
 
-    On a simplex of $C$ classes all cosines are $-1/(C-1)$. Lines show the mean over pairs of classes of $|\cos +
-    1/(C-1)|$, for centred class means (solid) and for classifiers (dashed), under MSE and cross-entropy. Colours, bands
-    and vertical lines are those of `fig3`. Under MSE the solid and the dashed lines fall, as in the paper's Figure 5.
-    {panels} {recipe}
+    On a simplex of $C$ classes all cosines are $-1/(C-1)$. Lines show the mean of $|\cos + 1/(C-1)|$ over pairs of
+    centred class means (solid) and of classifiers (dashed), drawn as in `fig3`, of the same trainings. Under MSE both
+    fall, as in the paper's Figure 5. {panels}
     """
     label = r"mean $|\cos + 1/(C-1)|$"
     return _means_and_classifiers(
@@ -67,9 +65,9 @@ def fig5(trainings: Sequence[Table]) -> Plot:
 def fig6(trainings: Sequence[Table]) -> Plot:
     r"""Distance of classifiers from class means, up to scale, along training.
 
-    Lines show the self-duality distance $\|W^\top/\|W\| - \bar M/\|\bar M\|\|^2$ of classifiers $W$ and centred class
-    means $\bar M$, in Frobenius norms. Colours, bands and vertical lines are those of `fig3`. Under MSE the distance
-    falls, as in the paper's Figure 6; under cross-entropy it starts lower. {panels} {recipe}
+    Lines show $\|W^\top/\|W\| - \bar M/\|\bar M\|\|^2$ of classifiers $W$ and centred class means $\bar M$, in
+    Frobenius norms, drawn as in `fig3`, of the same trainings. Under MSE the distance falls, as in the paper's Figure
+    6; under cross-entropy it starts lower. {panels}
     """
     return _annotate(
         curves(trainings, mse_first(under_both_losses(quantities.SELF_DUALITY)), ylabel="self-duality distance"),
@@ -82,10 +80,8 @@ def fig6(trainings: Sequence[Table]) -> Plot:
 def fig7(trainings: Sequence[Table]) -> Plot:
     r"""Within-class variability along training, under MSE.
 
-    Lines show $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images. $\Sigma_W$ and $\Sigma_B$ are covariances
-    within and between $C$ classes, and $\dagger$ is the pseudo-inverse. Lines are geometric means and bands are ranges
-    over seeds. The broad orange line marks 99.9 % train accuracy, median over seeds. The learning rate drops tenfold at
-    the dotted lines. The trace falls, as in the paper's Figure 7, and bends at the first drop. {panels} {recipe}
+    Lines show $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images, drawn as in `fig3`, of its trainings under
+    MSE. The trace falls, as in the paper's Figure 7, and bends at the first drop. {panels}
     """
     return _annotate(
         curves(trainings, under_both_losses(quantities.NC1), ylabel=TRACE),
@@ -98,10 +94,10 @@ def fig7(trainings: Sequence[Table]) -> Plot:
 def fig8(trainings: Sequence[Table]) -> Plot:
     """Share of images on which network and nearest class mean decide differently, along training.
 
-    Solid lines are the share of train images, as in the paper, and dashed lines that of test images. Class means are
-    those of train images. The vertical axis is linear below a thousandth, where single images make steps. Lines are
-    means and bands are ranges over seeds. Colours and vertical lines are those of `fig3`. Under MSE the share on train
-    images falls, as in the paper's Figure 8. {panels} {recipe}
+    Solid lines are of train images, as in the paper, and dashed lines of test images. Class means are those of train
+    images. The vertical axis is linear below a thousandth, where single images make steps. Lines are means over seeds;
+    all else is drawn as in `fig3`, of the same trainings. Under MSE the share on train images falls, as in the paper's
+    Figure 8. {panels}
     """
     lines = [
         *under_both_losses(quantities.NC4, "train", "{}, train"),
@@ -121,14 +117,11 @@ def fig8(trainings: Sequence[Table]) -> Plot:
 
 
 def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
-    r"""Within-class variability along training under MSE and under cross-entropy.
+    """Within-class variability along training under MSE and under cross-entropy.
 
-    Lines show $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images, under MSE (blue) and cross-entropy (CE,
-    orange). $\Sigma_W$ and $\Sigma_B$ are covariances within and between $C$ classes, and $\dagger$ is the
-    pseudo-inverse. Lines are geometric means and bands are ranges over seeds. Vertical lines mark 99.9 % train
-    accuracy, median over seeds, under MSE (broad, pale) and under CE (dashed). At the dotted lines the learning rate
-    drops tenfold. In the paper's Figure 10 the trace tends to fall faster under MSE, which a claim tests on these
-    networks. Here the trace ends lower under MSE than under CE on {lower} of {pairs} networks. {panels} {recipe}
+    Lines show the trace of `fig7` under MSE (blue) and cross-entropy (CE, orange), geometric means with ranges over
+    seeds. Vertical lines and trainings are those of `fig3`. In the paper's Figure 10 it tends to fall faster under MSE.
+    Here it ends lower under MSE on {lower} of {pairs} networks. {panels}
     """
     trainings = [*mse, *ce]
     drawn = _annotate(

@@ -56,16 +56,15 @@ PARTS = {
 def deviation_split(trainings: Sequence[Table]) -> Plot:
     r"""What keeps a network's classifier off the least-squares one, before the learning rate drops.
 
-    The height of a bar is $\mathcal{L}_{\mathrm{LS}}^\perp$, what a network's classifier loses against the
-    least-squares one, as a share of the latter's loss $\mathcal{L}_{\mathrm{LS}}$. This share can exceed one. There is
-    a bar for each seed, at the last recorded epoch at the full learning rate.
+    A bar for each seed has the height of $\mathcal{L}_{\mathrm{LS}}^\perp$ over $\mathcal{L}_{\mathrm{LS}}$ (see
+    `fig2`) at the last recorded epoch at the full learning rate. This share can exceed one.
 
     Each bar stacks three measurements. The blue part, at the bottom and often too thin to be seen, is of the last layer
     trained alone. It starts at the least-squares classifier, on a body (the layers before) frozen in evaluation mode,
     so that only the sampling of batches is left. The orange part is added when batch norm is in training mode, the body
     still frozen. The pink part is added when features move; the sampling of batches moves them, too. Black lines, right
-    of the bars, show the range of the network's share from the end of train errors to the epoch of the bars. A seed
-    that still makes errors has none. {recipe}
+    of the bars, show the range of the network's share from the end of train errors to that epoch; a seed that still
+    makes errors has none. Trainings are those of `fig2`.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
     # labels below the bars, by their position
@@ -132,18 +131,18 @@ LAW = {SPLIT_LAW: ("last layer, first order, with replacement", "black")}
 def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Table) -> Plot:
     r"""What keeps a classifier off the least-squares one, over learning rates, batches and normalisation.
 
-    Lines show $\mathcal{L}_{\mathrm{LS}}^\perp$, what a VGG's classifier loses against the least-squares one, as a
-    share of the latter's loss $\mathcal{L}_{\mathrm{LS}}$. Training goes on from epoch {epoch} at the full learning
-    rate. (a), (c) The learning rate $\eta$ varies, with batches of {batch} images. (b), (d) The batch size $B$ varies,
-    at the rate {rate:g}. (a), (b) The network has batch norm. (c), (d) It has none.
+    Lines show $\mathcal{L}_{\mathrm{LS}}^\perp$, what a VGG's classifier loses against the least-squares one, over the
+    latter's loss $\mathcal{L}_{\mathrm{LS}}$. Training goes on from epoch {epoch} at the full learning rate. (a), (c)
+    The learning rate $\eta$ varies, with batches of {batch} images. (b), (d) The batch size $B$ varies, at the rate
+    {rate:g}. (a), (b) The network has batch norm. (c), (d) It has none.
 
     For the pink line the network is trained on for {steps} steps, with batches as before; for the green line, with all
-    images in each batch. Pink and green are means over states of the second half of that time. Green varies with $B$
-    because the network was trained in such batches before. For the orange and blue lines the last layer is trained on
-    alone, its body frozen. For orange the body is in training mode, where batch norm depends on the batch. For blue it
-    is in evaluation mode, where only the sampling of batches is left. Without batch norm blue covers orange. The dashed
-    line is the last layer's deviation to first order in the learning rate, if batches are drawn with replacement. Lines
-    are geometric means over {seeds} seeds, and dots are seeds. Weight decay is {decay:g} and momentum is {momentum:g}.
+    images in each batch. Both are means over states of the second half of that time. Green varies with $B$ because the
+    network was trained in such batches before. For orange and blue the last layer is trained on alone, its body frozen:
+    for orange in training mode, where batch norm depends on the batch; for blue in evaluation mode, where only the
+    sampling of batches is left. Without batch norm blue covers orange. The dashed line is the last layer's deviation to
+    first order in $\eta$, if batches are drawn with replacement. Lines are geometric means over {seeds} seeds, and dots
+    are seeds. Weight decay is {decay:g} and momentum is {momentum:g}.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.6), sharex="col", sharey=True)
     _deviation_panel(axes[0, 0], _by_learning_rate(rates))
@@ -234,17 +233,16 @@ CONVENTIONS: dict[Decay, str] = {
 def fig2(trainings: Sequence[Table], *, decay: Decay) -> Plot:
     r"""The terms that the MSE loss decomposes into, along training.
 
-    In each training the loss, weight decay included (thick grey), is the sum of three terms (solid), to rounding. Blue
-    is $\mathcal{L}_{\mathrm{NC1}}$, the term of within-class variability. Green is $\mathcal{L}_{\mathrm{NC2/3}}$, what
+    The loss, weight decay included (thick grey), is the sum of three terms (solid), to rounding. Blue is
+    $\mathcal{L}_{\mathrm{NC1}}$, the term of within-class variability. Green is $\mathcal{L}_{\mathrm{NC2/3}}$, what
     the least-squares classifier would lose if all features were at their class means; the paper takes it for the
     distance from the simplex. Pink is $\mathcal{L}_{\mathrm{LS}}^\perp$, what the network's classifier loses against
-    the least-squares one; it falls steeply where the learning rate first drops. Dashed lines leave out what weight
-    decay adds to the blue and the pink term. Decay keeps $\mathcal{L}_{\mathrm{NC1}}$ from zero. Lines are geometric
-    means and bands are ranges over seeds. The broad orange line marks the first measured epoch at 99.9 % train
-    accuracy, median over seeds. The learning rate drops tenfold at the dotted lines. In the paper's Figure 2
-    $\mathcal{L}_{\mathrm{LS}}^\perp$ becomes negligible from an early epoch on, and $\mathcal{L}_{\mathrm{NC2/3}}$
-    falls fastest. Here $\mathcal{L}_{\mathrm{LS}}^\perp$ ends at {share:.1g} of the loss (mean over trainings). Two
-    claims test what the paper says of its figure. {panels} {recipe} {convention}
+    the least-squares one, whose loss $\mathcal{L}_{\mathrm{LS}}$ is blue plus green. Dashed lines leave out what weight
+    decay adds to blue and pink; it keeps $\mathcal{L}_{\mathrm{NC1}}$ from zero. Lines are geometric means and bands
+    are ranges over seeds. The broad orange line marks 99.9 % train accuracy, median over seeds. The learning rate drops
+    tenfold at the dotted lines. In the paper's Figure 2 $\mathcal{L}_{\mathrm{LS}}^\perp$ becomes negligible from an
+    early epoch on, and $\mathcal{L}_{\mathrm{NC2/3}}$ falls fastest. Here $\mathcal{L}_{\mathrm{LS}}^\perp$ ends at
+    {share:.1g} of the loss (mean over trainings). {panels} {recipe} {convention}
     """
     figure, panels = training_grid(trainings, height=2.6)
     shares = []

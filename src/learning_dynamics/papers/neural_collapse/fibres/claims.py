@@ -90,9 +90,9 @@ def invariance(features: Table) -> Claim:
     invertible.
 
     The text takes $A$ symmetric, and appendix D.1 positive definite: neither is needed. Equation 7 loses a factor $CN$
-    in its first step and regains it in its last (errata 11); appendix D.1 writes $H = AX$ with $A = \Sigma_W^{-1/2}$
-    instead of $\Sigma_W^{1/2}$ for the renormalised features $X$ (errata 10). The loss is constant along fibres, the
-    sets of all $AH$, so that its gradient is orthogonal to every $BH$ with a square matrix $B$.
+    in its first step and regains it in its last (errata 11); appendix D.1 has $A = \Sigma_W^{-1/2}$ instead of
+    $\Sigma_W^{1/2}$ in $H = AX$ (errata 10). The loss is constant along fibres, the sets of all $AH$, so that its
+    gradient is orthogonal to every $BH$ with a square matrix $B$.
     """
     # Each gap is the largest over three A: positive definite, symmetric, and general. Rounding is chosen to be 10 units
     # times the square of A's condition number, the setting: A H has the covariance A Sigma_T A^T
@@ -121,16 +121,14 @@ def invariance(features: Table) -> Claim:
 
 @claim("Propositions 3 and 4", scope=RENORMALISED, quantifier="all draws")
 def tangent_space(features: Table) -> Claim:
-    r"""The tangent space at $X$ is $\{Z : X\mathbf{C}Z^\top + Z\mathbf{C}X^\top = 0\}$, and the printed map
-    $Z - \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X$ is a projection onto it.
+    r"""The tangent space at $X$ is $\{Z : X\mathbf{C}Z^\top + Z\mathbf{C}X^\top = 0\}$, and the printed map $Z -
+    \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X$ is a projection onto it.
 
-    $X$ are renormalised features in $P$ dimensions, $Z$ is any direction, and $\mathbf{C} = (I - Y^\top Y/N)/(CN)$ is
-    the class-centring matrix. Curves that stay on the manifold $X\mathbf{C}X^\top = I$ have velocities that satisfy the
-    equation, and every solution is the velocity of such a curve. The equation's rank is $P(P+1)/2$, the number of the
-    manifold's constraints. The printed map takes everything into that space, leaves what is there alone, and applied
-    twice does what it does once. All this is true of the orthogonal projection too: a space has many projections onto
-    it, which differ in what they discard. Proposition 3 as printed lacks the transpose of its last $X$, a slip: the
-    shapes do not fit without it (errata 12).
+    Curves on the manifold $X\mathbf{C}X^\top = I$ of renormalised features have velocities that satisfy the equation,
+    and every solution is the velocity of such a curve. The equation's rank is $P(P+1)/2$, the number of the manifold's
+    constraints. The printed map takes every direction $Z$ into that space and leaves what is there alone. So does the
+    orthogonal projection: a space has many projections onto it, which differ in what they discard. Proposition 3 as
+    printed lacks the transpose of its last $X$, without which the shapes do not fit (errata 12).
     """
     # The first check below refuses both of these. The map without 1/2 leaves tangents alone, and passes the third; the
     # one with a minus is a projection onto another space, and passes the second
@@ -196,23 +194,19 @@ def projection_self_adjoint(features: Table) -> Claim:
     r"""The printed map onto the tangent space may be moved across the inner product: $\langle\Pi(A), B\rangle = \langle
     A, \Pi(B)\rangle$.
 
-    It may not (errata 5): $\Pi$ as printed, $\Pi(Z) = Z - SX$ with the symmetric matrix $S =
-    \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)$, is a projection but not an orthogonal one. On the draw where it is
-    worst its matrix differs from its transpose by {printed:.2g} of its norm. Its replacement must be self-adjoint as
-    well as a projection onto the tangent space. Both maps take something away from $Z$. The printed map takes away
-    $SX$, which is a move along the fibre, the set of all $AX$ with invertible $A$. What is normal to the manifold of
-    renormalised features $X$ has the form $SX\mathbf{C}$, so that the orthogonal projection takes away
-    $CN\,SX\mathbf{C}$.
+    It may not (errata 5). With $S = \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)$ the printed map is $\Pi(Z) = Z -
+    SX$, a projection but not an orthogonal one. On the worst draw its matrix differs from its transpose by
+    {printed:.2g} of its norm. It takes away $SX$, a move along the fibre, the set of all $AX$ with invertible $A$. What
+    is normal to the manifold of renormalised features $X$ has the form $SX\mathbf{C}$, so that the orthogonal
+    projection takes away $CN\,SX\mathbf{C}$.
 
-    By moving the map the proof of Lemma 4 replaces it with its adjoint, which maps $Z$ to $Z - \frac12(ZX^\top +
-    XZ^\top)X\mathbf{C}$. The gradient satisfies $\nabla L\,X^\top = 0$, because the loss is constant along fibres. So
-    the adjoint leaves the gradient alone (to {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g}
-    or more). The equation that Lemma 4 arrives at is therefore gradient flow without any projection. That flow leaves
-    the manifold: at least {normal:.2g} of the gradient is normal to it. Its class means do move as under the orthogonal
-    projection, which is how Lemma 5 and Proposition 2 come out right for the orthogonal projection. Of the flow $\dot X
-    = -\Pi(\nabla L)$ equation 5 says only that $\Pi$ "projects". If this means the orthogonal projection, Proposition 2
-    holds and the formula of Proposition 4 must be replaced. If it means that formula, Proposition 2 fails.
-    `proposition_2` tests both.
+    By moving the map the proof of Lemma 4 replaces it with its adjoint. This leaves the gradient alone (to
+    {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or more), because $\nabla L\,X^\top = 0$:
+    the loss is constant along fibres. So Lemma 4 arrives at gradient flow without any projection. That flow leaves the
+    manifold, since at least {normal:.2g} of the gradient is normal to it. Its class means do move as under the
+    orthogonal projection, for which Lemma 5 and Proposition 2 therefore come out right. Of the flow $\dot X =
+    -\Pi(\nabla L)$ equation 5 says only that $\Pi$ "projects". `proposition_2` tests both readings, the orthogonal
+    projection and the printed map.
     """
     other_maps = {
         "the orthogonal projection without its factor $1/2$, self-adjoint too": WHOLE_ORTHOGONAL,
@@ -246,11 +240,10 @@ def projection_self_adjoint(features: Table) -> Claim:
 def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
     r"""A step $X + \Delta$ that is renormalised equals $X + \Pi(\Delta) + O(\|\Delta\|^2)$ with the printed map $\Pi$.
 
-    $X$ are renormalised features, $\Delta$ has zero mean, and $\Pi(\Delta) = \Delta - \frac12(X\mathbf{C}\Delta^\top +
-    \Delta\mathbf{C}X^\top)X$. The remainder relative to $\|\Delta\|$ must fall as a power of the step that is one to
-    within {tolerance:g}. The proof's last formula but one prints a minus between the two products of $\Pi$, a slip
-    (errata 13). Under the orthogonal projection, for which Proposition 2 holds, the lemma fails: the relative remainder
-    does not fall, as its power of {orthogonal:.2g} says (median over draws).
+    $\Pi$ is the map of `tangent_space`, and $\Delta$ has zero mean. The remainder relative to $\|\Delta\|$ must fall as
+    a power of the step that is one to within {tolerance:g}. The proof's last formula but one prints a minus between the
+    two products of $\Pi$, a slip (errata 13). Under the orthogonal projection, for which Proposition 2 holds, the lemma
+    fails: the power is {orthogonal:.2g} (median over draws).
     """
 
     def order(tangent_map: str) -> np.ndarray:
@@ -291,10 +284,9 @@ def lemma_3(features: Table) -> Claim:
     r"""Along $\Pi(dX)$, with the printed $\Pi$, singular values that differ from all others change by $d\omega_j =
     (y_j^\top/N - \omega_j x_j^\top\mathbf{C})\,dx_j$ in aligned coordinates (appendix D.2).
 
-    Here $\Pi(Z) = Z - \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X$ with the class-centring matrix $\mathbf{C}$. In
-    aligned coordinates the SNR matrix is diagonal, with entries $\omega_j$; $x_j$, $y_j$ and $dx_j$ are rows of
-    features, labels and $dX$ (before $\Pi$). Slopes are measured by central differences. Along the orthogonal
-    projection the second product is absent. Moves that split equal singular values are not in the formula (errata 16).
+    $\Pi$ is the map of `tangent_space`. In aligned coordinates the SNR matrix is diagonal, with entries $\omega_j$;
+    $x_j$, $y_j$ and $dx_j$ are rows of features, labels and $dX$ (before $\Pi$). Along the orthogonal projection the
+    second product is absent. Moves that split equal singular values are not in the formula (errata 16).
     """
 
     def error(formula: Quantity) -> np.ndarray:
@@ -330,16 +322,13 @@ def lemma_4(features: Table) -> Claim:
     r"""Under continually renormalised gradient flow, in aligned coordinates (appendix D.2), rows of the features move
     by $\frac{d}{dt}x_j = \frac{\omega_j}{(C+\omega_j^2)^2}(\frac1Ny_j - \omega_j\mathbf{C}x_j)$.
 
-    $\mathbf{C}$ is the class-centring matrix, $C$ the number of classes; in aligned coordinates the SNR matrix is
-    diagonal, with entries $\omega_j$, and $x_j$, $y_j$ are rows of features and labels. In the flow $\dot X =
-    -\Pi(\nabla L)$ (equation 5) $\Pi$ may be the orthogonal projection or the map that Proposition 4 prints: the rows
-    move so under neither. With $x_j = \omega_jy_j + n_j$ the second product is along the deviations $n_j$. It would
-    change their covariance, which stays the identity, so that any map onto the tangent space must remove it: both flows
-    leave $n_j$ where it is. The proof takes $\langle\Pi(\nabla L), Z\rangle$ for $\langle\nabla L, \Pi(Z)\rangle$,
-    though the printed $\Pi$ is not self-adjoint (errata 5), and so arrives at the gradient itself. The printed equation
-    is off by {off_orthogonal:.2g} of the velocity or more under the orthogonal projection, by {off_printed:.2g} or more
-    under the printed map. The first product alone is right under the orthogonal projection, so that Lemmas 5 and 6
-    follow there.
+    Symbols are those of `lemma_3`. In the flow $\dot X = -\Pi(\nabla L)$ (equation 5) $\Pi$ may be the orthogonal
+    projection or the map that Proposition 4 prints: the rows move so under neither. The printed equation is off by
+    {off_orthogonal:.2g} of the velocity or more under the former, by {off_printed:.2g} or more under the latter. With
+    $x_j = \omega_jy_j + n_j$ its second product is along the deviations $n_j$, and would change their covariance. This
+    stays the identity: both flows leave $n_j$ where it is. The proof moves $\Pi$ across the inner product and so
+    arrives at the gradient itself (errata 5, `projection_self_adjoint`). The first product alone is right under the
+    orthogonal projection, so that Lemmas 5 and 6 follow there.
     """
     # Each quantity is the gap of a formula for dx_j / dt from the velocity -Pi(grad L), over this velocity:
     # - VELOCITY_GAP_LEMMA_4: omega_j / (C + omega_j^2)^2 (y_j / N - omega_j K x_j), as the lemma has it
@@ -374,9 +363,8 @@ def lemma_7(features: Table) -> Claim:
     r"""A matrix is a simplex equiangular tight frame if and only if it has exactly $C-1$ non-zero singular values, all
     equal, and its columns sum to zero.
 
-    $E$ is such a frame if its Gram matrix $E^\top E$ is a positive multiple of $CI - \mathbf{1}\mathbf{1}^\top$. The
-    Gram matrix of a matrix with both properties is compared with that; singular values and column sum of a rotated
-    simplex frame are compared with the properties.
+    $E$ is such a frame if $E^\top E$ is a positive multiple of $CI - \mathbf{1}\mathbf{1}^\top$. This is checked for a
+    matrix with both properties, and the properties are checked for a rotated simplex frame.
     """
     # each is a matrix with one of both properties, whose Gram matrix is not that of a simplex frame
     rivals = {

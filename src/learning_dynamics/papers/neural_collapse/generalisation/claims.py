@@ -112,15 +112,13 @@ def _above_zero_on_test(
 
 @claim("Figure 12", scope=SCOPE + ", both losses", empirical=True, quantifier="an average")
 def test_collapse_slower(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
-    r"""In training beyond zero train error variability collapses on test images too, but more slowly and less deeply
+    """In training beyond zero train error variability collapses on test images too, but more slowly and less deeply
     than on train images, in the mean over trainings.
 
-    Variability is NC1, $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$. From the end of train errors to the last epoch it
-    falls by {test:.2g} decades on test images and by {train:.2g} on train images, in the mean over trainings. Three
-    quantities, in decades, must be above zero with their whole 95 % intervals over trainings: the fall on test images;
-    the fall on train images minus that on test images; and the last value on test images minus that on train images.
-    The paper says "much slower"; how much slower is not judged. All test classes have the same weight, whether equally
-    frequent or not.
+    After train errors end NC1 falls by {test:.2g} decades on test images and by {train:.2g} on train images, in the
+    mean over trainings. Three quantities, in decades, must be above zero: the fall on test images; that on train images
+    minus it; and the last value on test images minus that on train images. The paper says "much slower"; how much is
+    not judged. All test classes have the same weight.
     """
     # excluded: how many trainings are left out, by the reason
     included, excluded = without_stl10_exceptions(trainings)
@@ -147,14 +145,13 @@ test_collapse_slower.__test__ = False  # a claim, not a test
     quantifier="a number",
 )
 def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Fraction) -> Claim:
-    r"""On test images NC1 at the last epoch is roughly monotonic with the difficulty of the data set.
+    """On test images NC1 at the last epoch is roughly monotonic with the difficulty of the data set.
 
-    NC1 is $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ of test images. The paper names no measure of difficulty. Here it
-    is the mean test error of the paper's own three networks at the end of training (Table 1), which are not the
-    networks whose NC1 is measured. Spearman's rank correlation of NC1 and difficulty over data sets, in the mean over
-    networks and losses, must be {correlation:g} or more, and beyond chance. Networks share five data sets, so that they
-    are not independent. Chance is therefore an order of the data sets drawn at random, the same for all networks: at
-    most one in twenty of the 120 orders may reach the correlation that the order by difficulty has.
+    The paper names no measure of difficulty. Here it is the mean test error of the paper's own three networks (Table
+    1), which are not the networks whose NC1 is measured. Spearman's rank correlation of NC1 and difficulty over data
+    sets, in the mean over networks and losses, must be {correlation:g} or more, and beyond chance. Networks share five
+    data sets and are not independent. Chance is therefore one random order of the data sets for all networks: at most
+    one in twenty of the 120 orders may reach the correlation of the order by difficulty.
     """
     included, excluded = without_stl10_exceptions(on_five_data_sets(trainings))
     if {data_and_network(table)[0] for table in included} != set(FIVE_DATA_SETS):
@@ -245,15 +242,14 @@ test_collapse_by_difficulty.__test__ = False  # a claim, not a test
 
 @claim("Appendix A.8", scope=SCOPE + ", MSE", empirical=True, quantifier="an average")
 def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
-    r"""The other phenomena of neural collapse behave on test images as variability does, in training beyond zero train
-    error and in the mean over trainings. The spreads of the class means' norms and angles, and the class means'
-    distances from the largest angle and from the classifiers, fall more slowly than on train images, and end higher.
-    Network and nearest class mean differ on more images.
+    """On test images the other phenomena of neural collapse behave as variability does, in training beyond zero train
+    error and in the mean over trainings. The class means' spreads of norms and angles, and their distances from the
+    largest angle and from the classifiers, fall more slowly than on train images, and end higher. Network and nearest
+    class mean differ on more images.
 
-    For each of these four quantities, in decades, its fall on train images minus that on test images, and its last
-    value on test images minus that on train images, must be above zero with the whole 95 % interval over trainings.
-    Falls are counted from where train errors end. Of the share of images on which network and nearest class mean differ
-    (NC4) only the last values are compared: on train images it is often zero when train errors end, and cannot fall.
+    Falls and last values of these four quantities are compared in decades; falls are counted from where train errors
+    end. Of the share of images on which network and nearest class mean differ (NC4) only the last values are compared:
+    on train images it is often zero when train errors end, and cannot fall.
     """
     # excluded: how many trainings are left out, by the reason
     included, excluded = without_stl10_exceptions(trainings)
@@ -272,11 +268,11 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, tra
 
 @claim("Table 1", scope=SCOPE, empirical=True, quantifier="an average")
 def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
-    r"""Under MSE, test accuracy improves when training goes on beyond zero train error, in the mean over trainings.
+    """Under MSE, test accuracy improves when training goes on beyond zero train error, in the mean over trainings.
 
-    The gain is counted from the first recorded epoch at which train errors have ended to the last. The 95 % interval of
-    its mean must be above zero. Its median is {median:.1f} percentage points; it runs from {least:.1f} to {most:.1f}
-    over trainings. The paper's median is $0.96$ and its mean $1.83$, with one of fifteen networks getting worse.
+    The gain is counted from the first recorded epoch at which train errors have ended to the last. Its median is
+    {median:.1f} percentage points; it runs from {least:.1f} to {most:.1f} over trainings. In the paper one of fifteen
+    networks gets worse (`table1` has its gains).
     """
     # Shares of test images misclassified, shape (trainings,) each; accuracy gains what they lose. No training is left
     # out, as the paper names no exceptions from its Table 1. A gain is nan where train errors never end: the premise is
@@ -306,16 +302,16 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, t
     quantifier="an average",
 )
 def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, factor: Positive) -> Claim:
-    r"""Networks trained with MSE reach a test accuracy comparable to that under cross-entropy (CE), in the mean over
+    """Networks trained with MSE reach a test accuracy comparable to that under cross-entropy (CE), in the mean over
     trainings.
 
     The paper names no margin. Here neither loss may misclassify {factor:.3g} times as many test images as the other at
-    the last epoch, on average over pairs of the same network and seed. By default that factor is the geometric mean of
-    1 and 2, midway between as many errors and twice as many. Take the errors of one loss minus that factor times those
-    of the other: the 95 % interval of the mean over pairs of trainings must be below zero, for each of the two losses.
-    The margin is a factor, no number of percentage points: where errors are few, even twice as many would be within one
-    point. Misclassified are {mse_error:.2g} per cent under MSE, {ce_error:.2g} under cross-entropy. Where test images
-    are a few hundred, errors are so few that {draws} pairs may not decide.
+    the last epoch. The default factor is the geometric mean of 1 and 2, midway between as many errors and twice as
+    many. The errors of one loss minus that factor times those of the other must be below zero for either loss, in the
+    mean over pairs of the same network and seed. The margin is a factor, no number of percentage points: where errors
+    are few, even twice as many would be within one point. Misclassified are {mse_error:.2g} per cent under MSE,
+    {ce_error:.2g} under cross-entropy. Of a few hundred test images so few are misclassified that {draws} pairs may not
+    decide.
     """
     mse_runs, ce_runs = paired(mse, ce)
     # test images misclassified, per cent, of each pair of trainings

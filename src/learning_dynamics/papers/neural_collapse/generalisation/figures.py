@@ -41,12 +41,11 @@ COLUMNS = [
 
 
 def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
-    r"""Within-class variability on test images along training, under both losses.
+    """Within-class variability on test images along training, under both losses.
 
-    Solid lines show $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ for means and covariances of the test features, under MSE
-    (blue) and cross-entropy (CE, orange). Faint dashed lines repeat the train values of `fig10`. Seeds and vertical
-    lines are drawn as in `fig10`. In the paper's Figure 12, too, variability falls on test images, more slowly than on
-    train images, and ends above. {panels} {recipe}
+    Solid lines show the trace of `fig7` for means and covariances of the test features. Faint dashed lines repeat the
+    train values of `fig10`. All else is drawn as there, of the same trainings. In the paper's Figure 12, too,
+    variability falls on test images, more slowly than on train images, and ends above. {panels}
     """
     trainings = [*mse, *ce]
     lines = side_by_side(
@@ -69,11 +68,11 @@ def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
 def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) -> Plot:
     """Test accuracy at the first measured epoch at 99.9 % train accuracy, and at the end of training.
 
-    Accuracies are per cent of test images, the mean over seeds with its standard error. The change is in percentage
-    points. The three columns on the right are the paper's, under MSE. A dash means that the paper or this run has no
-    such training, or that a network never reaches that accuracy. Over all our trainings under MSE the change has the
-    mean {mean:.1f} and the median {median:.1f}, from {least:.1f} to {most:.1f}{one_image}. Over the paper's fifteen
-    networks the mean is {paper_mean:.2f} and the median {paper_median:.2f}. {recipe}
+    Accuracies are per cent of test images, means over seeds with standard errors; changes are percentage points. The
+    three columns on the right are the paper's, under MSE. A dash means that there is no such training, or that a
+    network never reaches that accuracy. Over all our trainings under MSE, those of `fig3`, the change has the mean
+    {mean:.1f} and the median {median:.1f}, from {least:.1f} to {most:.1f}{one_image}. Over the paper's fifteen networks
+    the mean is {paper_mean:.2f} and the median {paper_median:.2f}.
     """
     # first the networks that were trained here, with both losses; then those of the paper that were not
     rows = [

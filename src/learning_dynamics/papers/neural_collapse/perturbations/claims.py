@@ -62,17 +62,17 @@ Measure = Literal["robustness_smallest", "robustness"]
 def mse_more_robust(
     mse: Sequence[Table], ce: Sequence[Table], *, measure: Measure, compared_by: Literal["ratio", "difference"]
 ) -> Claim:
-    r"""Networks trained with MSE tend to be more robust than those trained with cross-entropy (CE).
+    """Networks trained with MSE tend to be more robust than those trained with cross-entropy (CE).
 
     Robustness is DeepFool's, as in the paper: the mean over test images $x$ of $|r|/|x|$, with the perturbation $r$ by
     which it changes the network's decision. The paper says "magnitudes", so the logarithm of robustness under MSE over
-    that under cross-entropy is judged: at the last epoch its mean over pairs of trainings must be above zero with its
-    whole 95 % interval. A variant judges the difference, which the largest gains dominate. The ratio is {least:.2g} to
-    {most:.2g} over pairs; in the geometric mean over trainings robustness is {mse_deepfool:.2g} under MSE and
-    {ce_deepfool:.2g} under cross-entropy. DeepFool can overshoot (`deepfool_finds_the_boundary`). Another variant
-    judges the smallest perturbation that is known, DeepFool's or a crossing of the decision boundary towards a train
-    image. In its geometric mean it is {mse_smallest:.2g} under MSE and {ce_smallest:.2g} under cross-entropy. Families
-    of networks differ more than seeds do: the interval is over trainings of these three, and says nothing of a fourth.
+    that under cross-entropy is judged, at the last epoch. The ratio is {least:.2g} to {most:.2g} over pairs of
+    trainings; robustness is {mse_deepfool:.2g} under MSE and {ce_deepfool:.2g} under cross-entropy (geometric means). A
+    variant judges the difference, which the largest gains dominate. DeepFool can overshoot
+    (`deepfool_finds_the_boundary`). Another variant therefore judges the smallest perturbation that is known,
+    DeepFool's or a crossing of the decision boundary towards a train image: {mse_smallest:.2g} under MSE,
+    {ce_smallest:.2g} under cross-entropy. Families of networks differ more than seeds do: the interval says nothing of
+    a fourth family.
     """
     mse_runs, ce_runs = paired(mse, ce)
     of_mse, of_ce = at_the_end(mse_runs, measure, "test"), at_the_end(ce_runs, measure, "test")
@@ -108,16 +108,14 @@ def mse_more_robust(
 def robustness_by_magnitudes(
     mse: Sequence[Table], ce: Sequence[Table], *, magnitudes: Positive, measure: Measure
 ) -> Claim:
-    r"""Sometimes networks trained with MSE are several magnitudes more robust than those trained with cross-entropy
+    """Sometimes networks trained with MSE are several magnitudes more robust than those trained with cross-entropy
     (CE).
 
-    Robustness is DeepFool's mean of $|r|/|x|$ over test images $x$, as in `mse_more_robust`. One of the paper's fifteen
-    networks would be enough for "sometimes"; here there are {networks}. For each seed, robustness under MSE over that
-    under cross-entropy is judged at the last epoch, on the network where this ratio is largest. In the geometric mean
-    over seeds it must be {magnitudes:g} powers of ten or more with its whole 95 % interval. By DeepFool the largest
-    ratio is {least:.2g} to {most:.2g} from seed to seed; by the smallest perturbation that is known, DeepFool's or a
-    crossing towards a train image, it is at most {smallest:.2g}. DeepFool can overshoot
-    (`deepfool_finds_the_boundary`).
+    Robustness is that of `mse_more_robust`. One of the paper's fifteen networks would be enough for "sometimes"; here
+    there are {networks}. For each seed, robustness under MSE over that under cross-entropy is judged at the last epoch,
+    on the network where this ratio is largest. In the geometric mean over seeds it must be {magnitudes:g} powers of ten
+    or more. By DeepFool, which can overshoot, the largest ratio is {least:.2g} to {most:.2g} from seed to seed; by the
+    smallest perturbation that is known it is at most {smallest:.2g}.
     """
     mse_runs, ce_runs = paired(mse, ce)
 
@@ -157,15 +155,12 @@ def robustness_by_magnitudes(
 
 @claim("Figure 9", scope=SCOPE + ", MSE", empirical=True, quantifier="an average")
 def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Measure, train_error: Fraction) -> Claim:
-    r"""Under MSE, networks become more robust when trained beyond zero train error.
+    """Under MSE, networks become more robust when trained beyond zero train error.
 
-    Robustness is the mean over test images $x$ of $|r|/|x|$, with the perturbation $r$ by which DeepFool changes the
-    network's decision, as in the paper; growth is its last value minus that where train errors end. The 95 % interval
-    of the mean growth over trainings must be above zero. Over its fifteen networks the paper reports a median growth of
-    $0.18$ and a mean of $0.93$. Here the median is {median:.1g} and the mean {mean:.1g}; trainings range from
-    {least:.1g} to {most:.1g}. Families of networks differ more than seeds do: the interval is over trainings of these
-    three, and says nothing of a fourth. A variant judges the smallest perturbation that is known, DeepFool's or a
-    crossing of the decision boundary towards a train image.
+    Robustness is that of `mse_more_robust`, growth its last value minus that where train errors end. The median is
+    {median:.1g} and the mean {mean:.1g} (`fig9` has the paper's); trainings range from {least:.1g} to {most:.1g}. As
+    for `mse_more_robust`, the interval says nothing of a fourth family of networks, and a variant judges the smallest
+    perturbation that is known.
     """
     # excluded: how many trainings are left out, by the reason
     included, excluded = without_stl10_exceptions(trainings)
@@ -193,20 +188,20 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
 
 @claim("Figures 9 and 11", scope=SCOPE, origin="ours", empirical=True, quantifier="an average")
 def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average) -> Claim:
-    r"""At the first epoch DeepFool's perturbations are, in the mean over images, not longer than known crossings of the
+    """At the first epoch DeepFool's perturbations are, in the mean over images, not longer than known crossings of the
     decision boundary. After collapse under MSE they are longer in the mean over trainings too, and so not the smallest.
 
     DeepFool looks for the smallest perturbation that changes the network's decision on an image, by steps along
-    gradients. Take the straight way from a test image to the nearest train image that the network decides differently.
-    The decision changes somewhere on it, and no gradient is needed to find this crossing. The smallest perturbation is
-    not longer than the way to the crossing. Where DeepFool's mean, relative to the images' norms, is larger than the
-    mean of these ways, DeepFool has not found the nearest boundary. An image whose decision it does not change counts
-    with the perturbation at which it gave up. At the first recorded epoch DeepFool's mean must be no larger in any
-    training. At the last epoch the logarithm of its ratio to the mean of the ways, averaged over trainings, must be
-    above zero with its whole 95 % interval. There DeepFool's mean is larger in {longer} of {trainings} trainings
-    (families of networks in which it is larger in every one: {families}); the ratio is {least:.2g} to {most:.2g}. A
-    likely reason, which is not measured, is that outputs near 0 and 1 are flat around collapsed features: a step that
-    follows a small slope goes far past the boundary that it aims at.
+    gradients. A crossing needs no gradient: the decision changes somewhere on the straight way from a test image to the
+    nearest train image that the network decides differently. The smallest perturbation is not longer than the way to
+    there. Where DeepFool's mean, relative to the images' norms, is larger than the mean of these ways, DeepFool has not
+    found the nearest boundary. An image whose decision it does not change counts with the perturbation at which it gave
+    up.
+
+    At the last epoch DeepFool's mean is larger in {longer} of {trainings} trainings (families of networks in which it
+    is larger in every one: {families}); the ratio is {least:.2g} to {most:.2g}. A likely reason, which is not measured,
+    is that outputs near 0 and 1 are flat around collapsed features: a step that follows a small slope goes far past the
+    boundary.
     """
 
     def ratio(read: Callable[..., np.ndarray]) -> np.ndarray:

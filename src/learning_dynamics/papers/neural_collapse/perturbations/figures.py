@@ -35,16 +35,13 @@ def fig9(mse: Sequence[Table]) -> Plot:
     r"""Robustness against small perturbations along training, under MSE, by three measures.
 
     Lines show the mean over test images of $\|r\|/\|x\|$, for the standardised image $x$ and a perturbation $r$ that is
-    to change the network's decision. Circles are DeepFool's $r$, the paper's measure, even where it fails to change the
-    decision. Dashed lines (crossing) are the straight way to the nearest train image of another decision, up to where
-    the decision changes. The smallest perturbation is no longer than this way: where the circles are above the dashes,
-    DeepFool has overshot. Thick lines take the smaller of the two for each image, DeepFool's only where it changes the
-    decision. Lines are geometric means and bands are ranges over seeds. The broad orange line marks 99.9 % train
-    accuracy, median over seeds. The learning rate drops tenfold at the dotted lines. The number in a panel is the
-    growth of DeepFool's measure from the first measured epoch at that accuracy to the last, mean over seeds. In the
-    paper's Figure 9 the growth is {paper_median} in the median over networks and {paper_mean} in the mean. Over our
-    trainings the median is {median:.2g} and the mean {mean:.2g}. Claims test this growth, and whether DeepFool finds
-    the smallest perturbation. {panels} {recipe}
+    to change the network's decision. Circles are DeepFool's $r$, the paper's measure, even where it fails. Dashed lines
+    (crossing) are the straight way to the nearest train image of another decision, up to where the decision changes.
+    The smallest perturbation is at most as long: where circles are above dashes, DeepFool has overshot. Thick lines
+    take the smaller of the two for each image, DeepFool's only where it changes the decision. All else is drawn as in
+    `fig3`, of its trainings under MSE. The number in a panel is the growth of DeepFool's measure from 99.9 % train
+    accuracy to the last epoch, mean over seeds. In the paper's Figure 9 it is {paper_median} in the median over
+    networks and {paper_mean} in the mean; over our trainings {median:.2g} and {mean:.2g}. {panels}
     """
     gains = {data_and_network(table): _gains(table) for table in mse}
     growth = {
@@ -66,13 +63,12 @@ def _gains(table: Table) -> np.ndarray:
 
 
 def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
-    r"""Robustness against small perturbations under MSE and under cross-entropy, by three measures.
+    """Robustness against small perturbations under MSE and under cross-entropy, by three measures.
 
     Lines and circles are the three measures of `fig9`, under MSE (blue) and cross-entropy (CE, orange). The vertical
-    axis is logarithmic, because DeepFool's measure (circles) can overshoot by far. Vertical lines are those of `fig3`.
-    In the paper's Figure 11 robustness tends to be better under MSE, sometimes by several magnitudes. Ours, by
-    DeepFool, ends better under MSE on {better} of {pairs} networks; the claims on that figure test both statements.
-    {panels} {recipe}
+    axis is logarithmic, because DeepFool's measure (circles) can overshoot by far. Vertical lines and trainings are
+    those of `fig3`. In the paper's Figure 11 robustness tends to be better under MSE, sometimes by several magnitudes.
+    Here it ends better under MSE, by DeepFool, on {better} of {pairs} networks. {panels}
     """
     figure = curves([*mse, *ce], _measures(", {}"), ylabel=PERTURBATION, height=2.4, columns=3)
     ends_mse, ends_ce = ends_under_both_losses(mse, ce, quantities.ROBUSTNESS, "test")

@@ -47,12 +47,11 @@ def fig1(training: Table) -> Plot:
     One training under MSE ({network}, seed 0) is shown at its first, a middle and its last recorded epoch. (a) to (c)
     Small dots are last-layer features of {examples} train images of each of the classes 0, 1 and 2. Large dots, which
     cover nearly all small ones in (c), are their class means, and arrows are the classifiers. The triangle is the
-    simplex nearest to the means; means and classifiers approach its corners. All are projected onto the plane of the
-    three means: features and means relative to the average of the means, classifiers relative to their own. Means and
-    features are in units of the mean norm of the means, classifiers are in units of their own mean norm. (d) to (f) The
-    same features less their class means are on one scale for all epochs. The cross marks no deviation. The inset
-    enlarges (f) {zoom:.0f} times. The paper's Figure 1, taken over from Papyan, Han and Donoho (2020), shows the same
-    two views. {recipe}
+    simplex nearest to the means. All are projected onto the plane of the three means. Features and means are relative
+    to the average of the means, in units of the means' mean norm; classifiers are relative to their own average, in
+    units of their own mean norm. (d) to (f) The same features less their class means are on one scale for all epochs.
+    The cross marks no deviation. The inset enlarges (f) {zoom:.0f} times. The paper's Figure 1, from Papyan, Han and
+    Donoho (2020), shows the same two views. {recipe}
     """
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(2, len(portraits), figsize=(WIDTH, 5.0), sharex="row", sharey="row", squeeze=False)
@@ -95,15 +94,14 @@ def fig13(training: Table) -> Plot:
     r"""The fibre bundle: features $AX$ on one fibre have the same predictions and the same loss as their representative
     $X$.
 
-    Columns are the first, a middle and the last recorded epoch of one training ({network}). Dots are the features of
-    `fig1`, in the plane of three class means. (d) The base space has the representatives $X$, whose within-class
-    covariance is the identity. Training moves along the arrows. Grey lines lead up along the fibre of each $X$. (c) The
-    network's own features are $H = \Sigma_W^{1/2}X$, of within-class covariance $\Sigma_W$. (a), (b) Further up is $AX$
-    for two other symmetric positive-definite $A$. Shades show the classes that the least-squares classifier of each
-    picture decides for. Below each picture is the square loss of this classifier. It is the same on one fibre to
-    rounding (relative difference {difference:.0e}), and differs between fibres. All pictures in (d) have one scale, so
-    that the first clouds are close together. The black bar is ten standard deviations within classes. Other pictures
-    have scales of their own. The paper's Figure 13 describes the same bundle. {recipe}
+    Columns are the epochs of `fig1`, and dots its features ({network}), in the plane of three class means. (d) The base
+    space has the representatives $X$, whose within-class covariance is the identity. Training moves along the arrows.
+    Grey lines lead up along the fibre of each $X$. (c) The network's own features are $H = \Sigma_W^{1/2}X$. (a), (b)
+    Further up is $AX$ for two other symmetric positive-definite $A$. Shades show the classes that each picture's
+    least-squares classifier decides for. Below is its square loss. It is the same on one fibre to rounding (relative
+    difference {difference:.0e}), and differs between fibres. All pictures in (d) have one scale; the black bar is ten
+    standard deviations within classes. Other pictures have scales of their own. The paper's Figure 13 describes the
+    same bundle.
     """
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(4, len(portraits), figsize=(WIDTH, 8.0), squeeze=False)
