@@ -131,12 +131,12 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
 
     $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$. The claim is checked in two ways.
     First, both gradients of the Lagrangian, in $W_1$ and in $W_2$, are zero at the end (Proposition C.5). The
-    Lagrangian is this potential with a multiplier for $X W_1 W_2 = Y$. Second, no random perturbation of the end, led
-    back to the interpolators, lowers the potential. The paper derives the conditions on the gradients as necessary.
-    They are sufficient too: with $S = W_1 W_1^\top$ the problem is to minimise $\frac{1}{2}\mathrm{tr} S -
-    \gamma\log\det S + \frac{1}{2}\mathrm{tr}(\beta^\top S^{-1}\beta)$ under $X\beta = Y$, which is convex, so that a
-    stationary point is a global minimum. By Lemmas 3.2 and C.3 both gradients are zero along the whole flow, so that
-    their errors are the integrator's. Theorem 3.1 (i) says that the end is an interpolator.
+    Lagrangian is this potential with a multiplier for $X W_1 W_2 = Y$. Second, no random perturbation of the end within
+    the span of $P$, led back to the interpolators, lowers the potential. The paper derives the conditions on the
+    gradients as necessary. They are sufficient too: with $S = W_1 W_1^\top$ the problem is to minimise
+    $\frac{1}{2}\mathrm{tr} S - \gamma\log\det S + \frac{1}{2}\mathrm{tr}(\beta^\top S^{-1}\beta)$ under $X\beta = Y$,
+    which is convex, so that a stationary point is a global minimum. By Lemmas 3.2 and C.3 both gradients are zero along
+    the whole flow, so that their errors are the integrator's. Theorem 3.1 (i) says that the end is an interpolator.
     """
     limits = Draws(flows, phase="limit")
     condition = Draws(flows, phase="flow").largest(quantities.CONDITION_OF_Z1)  # sigma_1(Z1) / sigma_d(Z1)

@@ -106,7 +106,7 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
 
 
 @claim(
-    "Lemma C.4 and Proposition C.5",
+    "Lemma C.4, the end of the proof",
     quantifier="all draws",
     scope="limits of flows from rows of one length, and of unequal lengths",
     correction=r"$\nabla\Psi_1(Z_1) = Z_1 - Z_1^{-\top} D$. Such a potential exists for $D = 2\gamma I$. For a "
@@ -292,7 +292,7 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Claim:
     whatever the scale.
 
     $k$ is the number of outputs. The largest $\sigma_{k+1}(W_1)$ at any time in {draws} draws is {largest:.1e} of
-    $\sigma_1(W_1)$. So a rank that depends on the scale needs layers that are not balanced.
+    $\sigma_1(W_1)$. So a hidden layer of rank above $k$ needs layers that are not balanced.
     """
     # k and d are the numbers of singular values of W2 and W1, the same in all flows
     limit = Draws(flows[0], phase="limit")

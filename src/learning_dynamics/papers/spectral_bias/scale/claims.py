@@ -62,8 +62,8 @@ def time_to_loss(flow: Table, *, largest_gamma: Positive) -> Claim:
     # terms of the order of gamma ln(1/gamma) / |beta_*|, and no smaller where |beta_*| is above one
     next_order = NEXT_ORDER * gamma * np.log(1 / gamma) / np.minimum(beta_norm, 1.0)[:, None]
     # Errors of a time in units of the slope, shape (draws, scales): of the formula, and of finding the time. The latter
-    # are known in units of 1 / |X^T Y|, twice the slope; the same number is allowed here, which is half the error
-    time_errors = next_order + _time_errors(draws)
+    # are known in units of 1 / |X^T Y|, which is twice the slope
+    time_errors = next_order + 2 * _time_errors(draws)
     # errors are relative to the measured slope
     yield equal_on_every_draw(
         r"error of the slope of the time against $\ln(1/\gamma)$, relative to it",
