@@ -61,13 +61,13 @@ def corollary_7(eigen: Table) -> Claim:
 
     $Q_{L, \alpha}$ is that of Theorem 4, with ones for $\bar\eta$: $\alpha^2 \sum_j H_L(e_j / \alpha^L)$ of a matrix
     with eigenvalues $e_j$, where $H_L$ is the integral of the inverse of the $h_L$ of Lemma 5.1. The limit interpolates
-    between the solutions of least Frobenius norm ($\alpha \to \infty$) and least nuclear norm ($\alpha \to 0$). At the
-    largest scale its relative distance from the solution of least Frobenius norm is at most {frobenius:.1e}. At the
-    smallest scale that from the solution of least nuclear norm is at most {nuclear:.2g} with two layers, and at most
-    {nuclear_deep:.1e} with the most layers. The sensors need not be positive semidefinite. From $\alpha I$ in all
-    layers the limit can be another (errata 19). The minimum here is over matrices that commute with the sensors. Over
-    all symmetric matrices it is the same: $H_L$ is convex, and the diagonal of a matrix in the sensors' eigenbasis fits
-    the same measurements.
+    between the solutions of least Frobenius norm ($\alpha \to \infty$) and least nuclear norm ($\alpha \to 0$); the
+    same of $Q$ in general is judged in `remark_4`. At the largest scale the relative distance of the limit from the
+    solution of least Frobenius norm is at most {frobenius:.1e}. At the smallest scale that from the solution of least
+    nuclear norm is at most {nuclear:.2g} with two layers, and at most {nuclear_deep:.1e} with the most layers. The
+    sensors need not be positive semidefinite. From $\alpha I$ in all layers the limit can be another (errata 19). The
+    minimum here is over matrices that commute with the sensors. Over all symmetric matrices it is the same: $H_L$ is
+    convex, and the diagonal of a matrix in the sensors' eigenbasis fits the same measurements.
 
     From a small scale with three layers or more, the minimiser can be near a tie between solutions of least nuclear
     norm. A relative change of the start then moves it by many times as much, and so does the integrator's error.
