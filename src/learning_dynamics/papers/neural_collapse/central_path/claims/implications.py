@@ -77,11 +77,11 @@ def trace_and_product(features: Table) -> Claim:
     A product of two symmetric matrices is not symmetric, and such a matrix can be large while its eigenvalues are
     small. Let $u$ be a direction of the class means and $n$ one orthogonal to all of them. Take noise of variance $1/d$
     along $du + \sqrt{1-d^2}\,n$, which leans by $d$ towards the class means, and of variance $d$ in all other
-    directions. As $d$ falls the trace falls with it, while the norm of the product stays at {norm:.2g} or more. To see
-    the bound, write the product as $\Sigma_W^{-1/2}S \Sigma_W^{1/2}$ with $S =
-    \Sigma_W^{1/2}\Sigma_B^\dagger\Sigma_W^{1/2}$, symmetric and positive, whose norm is at most its trace. So small
-    $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ says nothing of noise in directions in which class means do not differ.
-    The paper's figures draw this trace, not the trace norm of footnote 3 (errata 9).
+    directions. As $d$ falls the trace falls with it, while the norm of the product stays at {norm:.2g} or more. For the
+    bound, write the product as $\Sigma_W^{-1/2}S \Sigma_W^{1/2}$, where the norm of the positive $S =
+    \Sigma_W^{1/2}\Sigma_B^\dagger\Sigma_W^{1/2}$ is at most its trace. So small
+    $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$, which the paper's figures draw (errata 9), says nothing of noise in
+    directions in which class means do not differ.
     """
     draws, excluded = _with_free_directions(features)
     # shape (draws, leans) each, the largest lean first
@@ -173,17 +173,17 @@ def trace_and_product(features: Table) -> Claim:
     quantifier="all draws",
 )
 def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
-    r"""On the central path, without weight decay, NC1 and NC2 imply NC3 and NC4.
+    """On the central path, without weight decay, NC1 and NC2 imply NC3 and NC4.
 
     Take class means that are a simplex frame (NC2) and noise that vanishes around them (NC1). Let noise in a direction
-    of the class means be coupled to noise in a direction orthogonal to all of them, that is correlated with it. The
-    least-squares classifier then subtracts the part that it can predict: its rows keep a component along the orthogonal
-    direction, however small the noise is. With noise of a thousandth of the class means the squared distance of
-    classifiers from class means (NC3) is still {coupled:.2g} or more. With noise that is not coupled, but larger in one
-    direction than in others, it is at most {uncoupled:.1g}. Decisions are those of the nearest class mean (NC4) for
-    every example, but not for all points. Move the class means along the orthogonal direction to either side, by ten
-    times the frame's singular value: of these $2C$ points the classifier decides {far:.0f} or more differently from the
-    nearest mean. Weight decay that stays while noise vanishes changes this (errata 8).
+    of the class means be correlated with noise in a direction orthogonal to all of them. The least-squares classifier
+    subtracts the part that it can predict: its rows keep a component along the orthogonal direction, however small the
+    noise is. With noise of a thousandth of the class means the squared distance of classifiers from class means (NC3)
+    is still {coupled:.2g} or more. With noise that is not coupled, but larger in one direction than in others, it is at
+    most {uncoupled:.1g}. Decisions are those of the nearest class mean (NC4) for every example, but not for all points.
+    Move the class means along the orthogonal direction to either side, by ten times the frame's singular value: of
+    these $2C$ points the classifier decides {far:.0f} or more differently. Weight decay that stays while noise vanishes
+    changes this (errata 8).
     """
     draws, excluded = _with_free_directions(features)
 

@@ -94,11 +94,10 @@ def lemma_1(features: Table, flows: Table) -> Claim:
     on the $C-1$ non-zero SNR singular values alone: $L = \frac12\sum_j 1/(\omega_j^2+C)$, $L_{NC1} = \frac12\sum_j
     \omega_j^2/(C+\omega_j^2)^2$, $L_{NC2/3} = \frac{1}{2C}\sum_j(\omega_j^2/(\omega_j^2+C)-1)^2$.
 
-    $\omega_j$ are the singular values of $\Sigma_W^{-1/2}\bar M$, and $L_{NC1}$ and $L_{NC2/3}$ the loss from
-    deviations within classes and from class means. The singular value that is zero does not enter. In its direction all
-    classes' scores are equal; without a bias it would add $1/(2C)$ to the loss and to $L_{NC2/3}$. Far along the flows
-    the class means' scores are one-hot labels to within $C/\omega^2$, so that rounding limits how well $L_{NC2/3}$ can
-    be measured: errors along the flows are in units of $1+\omega_{\max}^2/C$.
+    $L_{NC1}$ and $L_{NC2/3}$ are the loss from deviations within classes and from class means. In the direction of the
+    zero singular value all classes' scores are equal; without a bias it would add $1/(2C)$ to the loss and to
+    $L_{NC2/3}$. Far along the flows scores of class means are one-hot labels to within $C/\omega^2$, and rounding
+    limits how well $L_{NC2/3}$ can be measured: errors along the flows are in units of $1+\omega_{\max}^2/C$.
     """
     formulas = {
         LOSS: theory.spectral_loss,  # sum_j 1 / (omega_j^2 + C) / 2

@@ -64,16 +64,15 @@ def corollary_2(flows: Table) -> Claim:
     singular vectors of the start; the renormalised features over $\omega_{\max}$ tend to $N$ copies of each column of
     this limit; and neural collapse follows on the renormalised features.
 
-    Two maps are tried, the orthogonal projection and the one that Proposition 4 prints. $\mathrm{SNR}$ has the class
-    means of the renormalised features as columns, and the singular values $\omega_j$. Its distance from the limit
-    (equation 10) falls as $1/t$, as their spread $\omega_{\max}/\omega_{\min} - 1$ does (`corollary_1_equality`). So do
-    the spread of the class means' norms and their distance from the simplex's angles (NC2). The squared distance of
-    classifiers from class means (NC3) falls as the square of the spread; off the renormalised features it need not fall
-    (errata 8). Centred class means need not span $C-1$ directions (errata 15). Classifier and nearest class mean label
-    every example alike at the end (NC4). NC1, $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W)$, falls as $C\sum_j 1/\omega_j^2$
-    with the explicit $\omega_j(t)$ of each map, which grow without bound. In equation 11, the features' limit, the
-    deviations never move and only $\omega_{\max}(t)$ grows, so that the squared distance, over $N$, is
-    $CP/\omega_{\max}^2$ plus the squared distance of equation 10.
+    Two maps are tried, the orthogonal projection and the one that Proposition 4 prints. The distance of $\mathrm{SNR}$
+    from its limit (equation 10) falls as $1/t$, as the spread $\omega_{\max}/\omega_{\min} - 1$ does
+    (`corollary_1_equality`). So do the spread of the class means' norms and their distance from the simplex's angles
+    (NC2). The squared distance of classifiers from class means (NC3) falls as the square of the spread; off the
+    renormalised features it need not fall (errata 8). Classifier and nearest class mean label every example alike at
+    the end (NC4). NC1, $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W)$, falls as $C\sum_j 1/\omega_j^2$ with the $\omega_j(t)$
+    of each map, which grow without bound. In equation 11, the features' limit, deviations never move, so that the
+    squared distance over $N$ is $CP/\omega_{\max}^2$ plus that of equation 10. Centred class means need not span $C-1$
+    directions (errata 15).
     """
     times = times_of(flows)[:, None]  # shape (times, 1)
 
@@ -176,14 +175,11 @@ def theorem_3(flows: Table) -> Claim:
     explicit dynamics of Proposition 2 and Corollaries 1 and 2.
 
     Equation 5 projects the gradient onto the tangent space, and section D.3 calls that gradient flow on the manifold:
-    the projection is the orthogonal one. The map that Proposition 4 prints is another, and its flow has other dynamics,
-    which are a rival here (`proposition_2`, errata 3). One check tests NC1 and the dynamics together:
-    $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = C\sum_j1/\omega_j(t)^2$, where $\omega_j(t)$ follows from $\omega_j(0)$ by
-    the dynamics. This trace falls from {first:.2g} to {orthogonal:.1g}, and under the printed map to {faster:.1g}
-    (medians over draws). The spread of the class means' norms and their distance from the simplex's angles (NC2) fall
-    as the spread $\omega_{\max}/\omega_{\min} - 1$ of the singular values, and the squared distance of classifiers from
-    class means (NC3) as its square. Classifier and nearest class mean label every example alike at the end (NC4).
-    Centred class means need not span $C-1$ directions (errata 15).
+    the projection is the orthogonal one. The map that Proposition 4 prints is a rival here (`proposition_2`, errata 3).
+    One check tests NC1 and the dynamics together: $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = C\sum_j1/\omega_j(t)^2$,
+    where $\omega_j(t)$ follows from $\omega_j(0)$ by the dynamics. This trace falls from {first:.2g} to
+    {orthogonal:.1g}, and under the printed map to {faster:.1g} (medians over draws). NC2, NC3 and NC4 follow as in
+    `corollary_2`. Centred class means need not span $C-1$ directions (errata 15).
     """
     # phrases of rivals; each alters the checks that have it
     algorithm = "the dynamics of the map that Proposition 4 prints"

@@ -39,10 +39,10 @@ from learning_dynamics.tidy import Draws, Table
 def snr_rank(features: Table) -> Claim:
     r"""Where $\Sigma_W$ has full rank the SNR matrix is of rank $C-1$, due to global-mean subtraction.
 
-    $\bar M$ are the centred class means, $\mathrm{SNR} = \Sigma_W^{-1/2}\bar M$. Subtracting their mean takes one
-    dimension from class means that are linearly independent; three class means on a line keep a single one. Each draw
-    is judged with class means that span $1, 2, \dots, C-1$ directions: the rank is the number of these. Theorem 3 and
-    Corollaries 1 and 2 need rank $C-1$ at the start, as class means at random have it (errata 15).
+    Subtracting their mean takes one dimension from class means that are linearly independent; three class means on a
+    line keep a single one. Each draw is judged with class means that span $1, 2, \dots, C-1$ directions: the rank is
+    the number of these. Theorem 3 and Corollaries 1 and 2 need rank $C-1$ at the start, as class means at random have
+    it (errata 15).
     """
 
     def errors(offset: int, per_direction: int) -> np.ndarray:
@@ -79,13 +79,13 @@ def separation_by_singular_values(features: Table) -> Claim:
     vector; in this sense the smallest one captures the smallest separation between classes.
 
     Separation along a direction is the root sum of squares of the centred class means $\bar M$ along it, over the
-    standard deviation of the noise, the deviations within classes, along it. Discriminant analysis finds, without the
-    SNR matrix, the $C-1$ directions at which it is stationary; its values there are the singular values $\omega_j$, so
-    that the smallest is the least separation along any direction in the span of $\Sigma_W^{-1} \bar M$, which these
-    $C-1$ directions span. For pairs of classes it is a bound: no two class means are nearer to each other than
-    $\sqrt2\,\omega_{\min}$, in units of the noise. A small $\omega_{\min}$ does not say that two classes are near.
-    Where it is divided by a thousand, with the class means scaled along the direction of least separation, the smallest
-    distance of two of three or more classes keeps {kept:.2g} of itself (median over draws).
+    standard deviation of the noise, the deviations within classes. Discriminant analysis finds, without the SNR matrix,
+    the $C-1$ directions at which it is stationary. Its values there are the singular values $\omega_j$; the smallest is
+    the least separation along any direction in the span of $\Sigma_W^{-1} \bar M$. For pairs of classes it is a bound:
+    no two class means are nearer than $\sqrt2\,\omega_{\min}$, in units of the noise. A small $\omega_{\min}$ does not
+    say that two classes are near. Where it is divided by a thousand, with the class means scaled along the direction of
+    least separation, the smallest distance of two of three or more classes keeps {kept:.2g} of itself (median over
+    draws).
     """
     # By size, shape (draws, 1 time, C - 1), both descending. A separation is ||w^T M|| / sqrt(w^T Sigma_W w) at a
     # direction w at which this is stationary

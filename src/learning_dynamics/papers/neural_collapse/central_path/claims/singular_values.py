@@ -74,14 +74,11 @@ def proposition_2(features: Table, flows: Table) -> Claim:
     zero global mean and without weight decay, the non-zero SNR singular values obey $\dot\omega = \omega / (N(C +
     \omega^2)^2)$: $C^2N\log\omega + CN\omega^2 + \frac N4\omega^4 = a + t$ with a constant $a$.
 
-    The map of Proposition 4 takes $Z$ to $Z - \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X$. To check by hand, write
-    a row of the renormalised features $X$ in aligned coordinates (appendix D.2), in which $\mathrm{SNR}$ is diagonal,
-    as $\omega y + n$, with $y$ a row of labels and $n$ deviations from class means. The same row of $-\nabla L$ is
-    $\alpha y - \beta n$ with $\alpha = \omega / (N(C + \omega^2)^2)$ and $\beta = \omega\alpha/C$. The orthogonal
-    projection removes $\beta n$, which is normal to the manifold, and leaves $\dot\omega = \alpha$: the paper's
-    equation. The printed map adds $\beta(\omega y + n)$, which cancels $-\beta n$ too, but also moves the means:
-    $\dot\omega = \alpha + \beta\omega = \alpha(1 + \omega^2/C)$, faster by a factor that grows without bound (up to
-    {faster:.3g} on fresh draws; errata 3).
+    The gradient moves class means and shrinks deviations from them, and the shrinking is normal to the manifold. The
+    orthogonal projection removes it and leaves the paper's equation. The map of Proposition 4, $Z -
+    \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X$, makes up for it by scaling rows of $X$ as a whole, which moves the
+    class means too. So singular values grow faster by the factor $1 + \omega^2/C$, which has no bound (up to
+    {faster:.3g} on fresh draws; errata 3 has the calculation).
     """
     # What each prediction says of the two maps. The proposition is about the printed map alone, so that checks along
     # the orthogonal projection judge the correction and the rivals only. A rival may be right for one map and pass
@@ -116,8 +113,8 @@ def corollary_1_growth(flows: Table) -> Claim:
 
     Equation 9 is $c_1\log\omega + c_2\omega^2 + c_3\omega^4 = a + t$. The ratio to the asymptote is $1 - C/\omega^2$ to
     the next order, which sets the tolerance, and the exponent is $\frac14$ to the same order. Singular values grow
-    faster under the described algorithm, descent with renormalisation, and under its limit, the flow of the map of
-    Proposition 4: see `described_algorithm_rate`.
+    faster under the described algorithm and under its limit, the flow of the map of Proposition 4
+    (`described_algorithm_rate`).
     """
     # the second rival has the exponent 1/4 too, and passes the second check: the asymptote refuses it
     rivals = {
@@ -132,12 +129,11 @@ def corollary_1_growth(flows: Table) -> Claim:
 def corollary_1_equality(flows: Table) -> Claim:
     r"""Positive SNR singular values that follow equation 9 become equal: $\omega_{\max}/\omega_{\min} \to 1$.
 
-    Under equation 9, $c_1\log\omega + c_2\omega^2 + c_3\omega^4 = a + t$, and under the equation that belongs to the
-    map of Proposition 4 (`proposition_2`), every $\omega$ runs along the same curve, each behind the largest by a fixed
-    time. So the spread $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$. Two checks of each flow judge the limit. The
-    first is the exponent of that law, over the last decade of time at whose end the spread is still a hundred times the
-    integrator's error. The second is the spread at the last time over that at the end of this decade, which may be no
-    more than law and error allow.
+    Under equation 9, and under the equation that belongs to the map of Proposition 4 (`proposition_2`), every $\omega$
+    runs along the same curve, each behind the largest by a fixed time. So the spread $\omega_{\max}/\omega_{\min} - 1$
+    falls as $1/t$. Two checks of each flow judge the limit: the exponent of that law, over the last decade of time at
+    whose end the spread is still a hundred times the integrator's error; and how far the spread falls from there to the
+    last time.
     """
     # the distance that vanishes is the spread of singular values itself, omega_max / omega_min - 1: its first power
     for flow in FLOWS:
@@ -152,14 +148,13 @@ def corollary_1_equality(flows: Table) -> Claim:
 
 @claim("Lemma 6", scope="both flows, and the described algorithm at three step sizes", quantifier="all draws")
 def lemma_6(flows: Table, descent: Table) -> Claim:
-    r"""Under continually renormalised gradient flow, on the central path without weight decay, the singular vectors of
+    """Under continually renormalised gradient flow, on the central path without weight decay, the singular vectors of
     the SNR matrix do not change in time.
 
-    The singular vectors change neither under the flows of the orthogonal projection and of the map of Proposition 4 nor
-    under descent with renormalisation, at any step size. In aligned coordinates (appendix D.2), in which the SNR matrix
-    is diagonal, a gradient step scales means and deviations row by row, and so does renormalisation. The last line of
-    the proof lacks a factor $1/N$, without consequence (errata 14); its equation is that of the flow without
-    projection.
+    They change neither under the flows of the orthogonal projection and of the map of Proposition 4 nor under descent
+    with renormalisation, at any step size. In aligned coordinates (appendix D.2), in which the SNR matrix is diagonal,
+    a gradient step scales means and deviations row by row, and so does renormalisation. The last line of the proof
+    lacks a factor $1/N$, without consequence (errata 14); its equation is that of the flow without projection.
     """
     # ||SNR - sum_j x_j u_j v_j^T|| / ||SNR|| with u_j and v_j of the start and the x_j that fit
     yield no_gap(
@@ -192,10 +187,9 @@ def lemma_6(flows: Table, descent: Table) -> Claim:
     quantifier="all draws",
 )
 def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> Claim:
-    r"""Gradient descent with renormalisation after each step follows, as steps become small, the closed form of
+    """Gradient descent with renormalisation after each step follows, as steps become small, the closed form of
     Proposition 2.
 
-    This closed form is $C^2N\log\omega + CN\omega^2 + \frac N4\omega^4 = a + t$, with the SNR singular values $\omega$.
     Section D.3 calls the flow the continuous analogue of this algorithm, and its Lemma 2 shows that a step is the map
     of Proposition 4 to first order. Lemma 2 is right, and is why Proposition 2, which belongs to the orthogonal
     projection, does not describe the algorithm. A gradient step moves means and also shrinks deviations.

@@ -49,13 +49,12 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
     r"""The trace that measures variability collapse is a function of the SNR singular values:
     $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = \sum_j 1/\omega_j^2$ for any features with $\Sigma_W$ of full rank.
 
-    $\omega_j$ are the singular values of $\Sigma_W^{-1/2}\bar M$, $\bar M$ the centred means of $C$ classes. The last
-    line of the derivation drops a factor $C$, without consequence for the limit. An earlier line inverts a product
-    factor by factor, which is right where the class means span an invariant subspace of $\Sigma_W$. With $\bar M =
-    USV^\top$, $U^\top\Sigma_WU \ge (U^\top\Sigma_W^{-1}U)^{-1}$ by Schur's complement, so that the trace is never below
-    $C\sum_j1/\omega_j^2$. On features that are not renormalised it is up to {raw:.3g} times this bound; in the median
-    network at the end of training, {network:.3g} times. So variability collapse (NC1) follows on the renormalised
-    features, for which it is proved. On other features it follows if $\Sigma_W$ is well conditioned too.
+    The last line of the derivation drops a factor $C$, without consequence for the limit. An earlier line inverts a
+    product factor by factor, which is right where the class means span an invariant subspace of $\Sigma_W$. With $\bar
+    M = USV^\top$, $U^\top\Sigma_WU \ge (U^\top\Sigma_W^{-1}U)^{-1}$ by Schur's complement, so that the trace is never
+    below $C\sum_j1/\omega_j^2$. On features that are not renormalised it is up to {raw:.3g} times this bound; in the
+    median network at the end of training, {network:.3g} times. So NC1 follows on the renormalised features, for which
+    it is proved. On other features it follows if $\Sigma_W$ is well conditioned too.
     """
 
     def ratios(table: Table, quantity: Quantity, *, has_factor_C: bool, **where: str) -> np.ndarray:
@@ -185,8 +184,8 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
     exists.
 
     The rank counts directions whose variance, over the features' mean square, is above the square of float32's
-    rounding. It must be the number of features at every recorded epoch. Dead units are directions without variance: a
-    share of {dead:.1g} of all features at the epoch that has most (median over trainings).
+    rounding. It must be the number of features at every recorded epoch. Dead units have no variance: they are a share
+    of {dead:.1g} of all features at the epoch that has most (median over trainings).
     """
     # shape (trainings,) each; the last two over recorded epochs. A rank that is nan leaves its training undecided
     n_features = at_the_end(trainings, FEATURES)

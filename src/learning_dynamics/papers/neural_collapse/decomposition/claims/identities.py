@@ -28,8 +28,7 @@ def proposition_1(features: Table) -> Claim:
 
     $\tilde M$ are the extended class means, $\tilde\mu_G$ their mean and $\tilde\Sigma_T$ the total covariance. The
     formula is compared with a solution that forms no covariance: the regularised least-squares problem solved by
-    singular values. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and
-    averaged over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
+    singular values.
     """
     rivals = {
         "half the weight decay": quantities.CLASSIFIER_GAP_HALF_DECAY,  # lambda / 2 for lambda in S
@@ -49,13 +48,12 @@ def theorem_1(features: Table) -> Claim:
     r"""The loss of any classifier is that of the least-squares classifier, $L_{LS}$, plus a deviation $L_{LS}^\perp$
     that is zero for the least-squares classifier alone.
 
-    The loss is quadratic in the classifier, and the deviation is half the classifier's squared distance from the
-    optimum in the metric of the extended features' regularised second moment $\tilde S = \tilde\Sigma_T +
-    \tilde\mu_G\tilde\mu_G^\top + \lambda I$: $L_{LS}^\perp = \frac12\mathrm{tr}\,(\tilde W - \tilde W_{LS})\,\tilde
-    S\,(\tilde W - \tilde W_{LS})^\top$. $L_{LS}$ is computed from the least-squares solution, not from the
-    decomposition. The deviation is at least half the squared distance times the smallest eigenvalue $\mu_{\min}$ of
-    $\tilde S$. This eigenvalue is above zero under weight decay, and without decay where extended features span all
-    directions, as they do here.
+    The loss is quadratic in the classifier. The deviation is half the classifier's squared distance from the optimum in
+    the metric of $\tilde S = \tilde\Sigma_T + \tilde\mu_G\tilde\mu_G^\top + \lambda I$, the extended features'
+    regularised second moment: $L_{LS}^\perp = \frac12\mathrm{tr}\,(\tilde W - \tilde W_{LS})\,\tilde S\,(\tilde W -
+    \tilde W_{LS})^\top$. $L_{LS}$ is computed from the least-squares solution, not from the decomposition. The
+    deviation is at least half the squared distance times the smallest eigenvalue $\mu_{\min}$ of $\tilde S$. This is
+    above zero under weight decay, and without decay where extended features span all directions, as they do here.
     """
     # L_LS^perp with S less mu_G mu_G^T
     rivals = {"a metric without the global mean's square": quantities.LOSS_DECOMPOSITION_GAP_WITHOUT_MEAN}
@@ -80,10 +78,10 @@ def theorem_2(features: Table) -> Claim:
     r"""For balanced classes the loss of the least-squares classifier splits into a part from within-class scatter and
     one from class means.
 
-    In extended features, which have a last entry of one, these are $L_{NC1} = \frac12\mathrm{tr}\,\tilde
-    W_{LS}(\tilde\Sigma_W + \lambda I)\tilde W_{LS}^\top$ and $L_{NC2/3} = \frac{1}{2C}\|\tilde W_{LS}\tilde M -
-    I\|_F^2$. Within a class the deviations from its mean sum to zero, so that the squared error separates; the first
-    part includes weight decay. The second part gives all class means the same weight: classes must be balanced.
+    In extended features these are $L_{NC1} = \frac12\mathrm{tr}\,\tilde W_{LS}(\tilde\Sigma_W + \lambda I)\tilde
+    W_{LS}^\top$, which includes weight decay, and $L_{NC2/3} = \frac{1}{2C}\|\tilde W_{LS}\tilde M - I\|_F^2$. The
+    squared error separates because deviations from a class's mean sum to zero. The second part gives all class means
+    the same weight: classes must be balanced.
     """
     rivals = {
         "no weight decay in the first part": quantities.LS_DECOMPOSITION_GAP_WITHOUT_DECAY,  # L_NC1 without lambda

@@ -70,10 +70,9 @@ def nc1_term_and_variability(features: Table) -> Claim:
     r"""With class means held constant, $L_{NC1}$ can always be reduced by pushing $\Sigma_W$ towards zero, and
     $\Sigma_W \to 0$ is the only way to $L_{NC1} \to 0$.
 
-    $L_{NC1}$ is the part of the least-squares classifier's loss that deviations from class means cause. The first half
-    is right: at every size of the deviations a push is found that leaves {pushed:.2g} of the term or less. On the way
-    the term may rise, where $\omega_j^2 < C$. The second half is wrong. Where deviations drown the signal the
-    least-squares classifier gives up: its weights shrink faster than the deviations grow, so that the deviations' part
+    The first half is right: at every size of the deviations a push is found that leaves {pushed:.2g} of the term or
+    less. On the way the term may rise, where $\omega_j^2 < C$. The second half is wrong. Where deviations drown the
+    signal the least-squares classifier gives up: its weights shrink faster than the deviations grow, so that their part
     of the loss vanishes and $L_{NC2/3}$, the class means' part, is what is left. Deviations a thousand times as large
     leave {drowned:.1g} of $L_{NC1}$ (median over draws).
     """
@@ -200,11 +199,11 @@ def nc23_term_and_simplex(features: Table) -> Claim:
 
     The term is $\frac{1}{2C}\|W\bar M - \Phi\|_F^2$ with the simplex $\Phi = I - \mathbf{1}\mathbf{1}^\top/C$ (eq. 18).
     It measures how well classifiers tell class means apart, which they do perfectly for any class means of rank $C-1$
-    once noise is small. NC1, NC2 and NC3 together imply that it vanishes. The converse, which its name promises, fails:
-    where $\|W\bar M - \Phi\|/\|\Phi\|$ is at most {term:.1g}, class means are {means:.2g} and classifiers
-    {classifiers:.2g} away from the nearest frame (relative distance of Gram matrices, medians over draws). A flow that
-    minimises the term on renormalised features does make singular values equal, as `corollary_1_equality` says of the
-    whole loss. There the dynamics gives the simplex, not the smallness of the term.
+    once noise is small. NC1, NC2 and NC3 together imply that it vanishes. The converse fails: where $\|W\bar M -
+    \Phi\|/\|\Phi\|$ is at most {term:.1g}, class means are {means:.2g} and classifiers {classifiers:.2g} away from the
+    nearest frame (relative distance of Gram matrices, medians over draws). A flow that minimises the term on
+    renormalised features does make singular values equal, but by its dynamics, as `corollary_1_equality` says of the
+    whole loss.
     """
     draws = Draws(features)
     score_error = draws[CONCENTRATED_SCORE_ERROR]  # ||W M - Phi|| / ||Phi||: the root of L_NC2/3 (eq. 18) but for units
@@ -272,12 +271,11 @@ def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
     r"""(NC2) and (NC3) together demand that $W_{LS}\bar M \to \Phi$, and so that $L_{NC2/3} \to 0$.
 
     NC2 (class means are a simplex frame) and NC3 (classifiers are in proportion to them) are statements up to scale.
-    Take class means that are a simplex frame, amid noise that is the same in all of their directions. Whatever the size
-    of the noise, classifiers are in proportion to class means: NC2 and NC3 hold exactly, and the scores $W\bar M$ fall
-    short of $\Phi = I - \mathbf{1}\mathbf{1}^\top/C$ by the share $C/(C+\omega^2)$. Three classes with noise of the
-    size of the signal, $\omega = 1$, keep $L_{NC2/3} = 3/16$. The share is {noisy:.3g} under noise of ten times the
-    signal, and {quiet:.1g} under noise of a hundredth (largest over draws). For the other direction see
-    `nc23_term_and_simplex`.
+    Take class means that are a simplex frame, amid noise that is the same in all of their directions. Then NC2 and NC3
+    hold exactly, whatever the size of the noise, and the scores $W\bar M$ fall short of $\Phi = I -
+    \mathbf{1}\mathbf{1}^\top/C$ by the share $C/(C+\omega^2)$. Three classes with noise of the size of the signal,
+    $\omega = 1$, keep $L_{NC2/3} = 3/16$. The share is {noisy:.3g} under noise of ten times the signal, and {quiet:.1g}
+    under noise of a hundredth (largest over draws). For the other direction see `nc23_term_and_simplex`.
     """
     score_errors = Draws(features).entries(SIMPLEX_SCORE_ERROR)  # shape (draws, noises), the largest noise first
     classes = Draws(features).column("classes")[:, None]  # C, shape (draws, 1)

@@ -153,18 +153,16 @@ def least_squares_deviation_negligible(
     r"""During training the network's classifier becomes nearly the least-squares classifier of its features:
     $L_{LS}^\perp$ becomes negligible against $L_{LS}$ from an early epoch on, and stays so beyond zero train error.
 
-    $L_{LS}$ is the loss of the least-squares classifier, $L_{LS}^\perp$ what the network's own adds. An early epoch is
-    here one before the first drop of the learning rate; in a training without drops, one of its first tenth. There must
-    be such an epoch from which on the share $L_{LS}^\perp/L_{LS}$ stays at {largest_share:g} or less to the end of
-    training. So every training is judged at the worst of its recorded epochs from the latest early one on. There the
-    share is {best:.1g} to {worst:.1g} over trainings. At all recorded epochs up to the latest early one it is at most
+    An early epoch is here one before the first drop of the learning rate; in a training without drops, one of its first
+    tenth. There must be such an epoch from which on the share $L_{LS}^\perp/L_{LS}$ stays at {largest_share:g} or less.
+    So every training is judged at the worst of its recorded epochs from the latest early one on. There the share is
+    {best:.1g} to {worst:.1g} over trainings. At all recorded epochs up to the latest early one it is at most
     {before_drop:.1g}, at later ones at most {after_drop:.1g}. Train errors end at epochs {first_end:.0f} to
     {last_end:.0f}. Variants judge from there on, from the drop on, or at the last epoch alone, where the share is at
-    most {last:.1g}. At the last epoch the least-squares classifier's own weight decay makes {decay_share:.1g} of
-    $L_{LS}$ (median over trainings). The rest is the squared errors of predictions: $L_{LS}^\perp$ without its own
-    decay is {data_share:.1g} of these (median; largest {data_worst:.1g}). A variant has a tenth of the trained weight
-    decay, as the authors' notebook seems to have it (`nc23_vanishes_first`). The least-squares classifier of that decay
-    is not the optimum of the loss that was trained.
+    most {last:.1g}. At the last epoch the least-squares classifier's weight decay makes {decay_share:.1g} of $L_{LS}$
+    (median over trainings). The rest is squared errors: $L_{LS}^\perp$ without its own decay is {data_share:.1g} of
+    these (median; largest {data_worst:.1g}). A variant has a tenth of the trained weight decay, as the authors'
+    notebook seems to have it (`nc23_vanishes_first`).
     """
     included, excluded = without_stl10_exceptions(trainings)
     # one array for each table, epochs by seeds: L_LS^perp / (L_NC1 + L_NC2/3), the same without what decay adds, and,
@@ -244,17 +242,14 @@ def nc1_term_dominates(
     r"""From an early epoch on, $L_{NC1}$ is the dominant term of the loss: it is larger than $L_{NC2/3}$ and than
     $L_{LS}^\perp$.
 
-    $L_{NC1}$ and $L_{NC2/3}$ are the loss of the least-squares classifier from deviations within classes and from class
-    means; $L_{LS}^\perp$ is what the network's own classifier adds. An early epoch is one before the first drop of the
-    learning rate. Every training is judged at the recorded epoch, from the latest early one on, at which the ratio of
-    $L_{NC1}$ to the larger of the other two is least. There the ratio must be one or more. A training in which the
-    ratio is below one at single recorded epochs alone, and never at two in a row, is undecided, because $L_{LS}^\perp$
-    fluctuates from epoch to epoch. (Of two in a row the first may be the one before the judged epochs.) The least ratio
-    is {least:.2g} to {most:.2g} over trainings; at the last epoch it is at least {last:.2g}. Weight decay makes
-    {decay_share:.2g} of $L_{NC1}$ at the last epoch (median over trainings). Without what decay adds to the terms, the
-    least ratio is {data_least:.2g} to {data_most:.2g}, and the ratio at the last epoch {data_last:.2g} or more.
-    Variants leave decay out, take a tenth of it, begin at the end of train errors or after the drop, or judge the last
-    epoch alone. `least_squares_deviation_negligible` tests whether $L_{LS}^\perp$ is not only smaller but negligible.
+    An early epoch is one before the first drop of the learning rate. Every training is judged at the recorded epoch,
+    from the latest early one on, at which the ratio of $L_{NC1}$ to the larger of the other two is least. There the
+    ratio must be one or more. A training with a ratio below one at single recorded epochs alone, never at two in a row,
+    is undecided, because $L_{LS}^\perp$ fluctuates from epoch to epoch. (Of two in a row the first may be the one
+    before the judged epochs.) The least ratio is {least:.2g} to {most:.2g} over trainings; at the last epoch it is at
+    least {last:.2g}. Weight decay makes {decay_share:.2g} of $L_{NC1}$ at the last epoch (median over trainings).
+    Without decay the least ratio is {data_least:.2g} to {data_most:.2g}, and that at the last epoch {data_last:.2g} or
+    more. `least_squares_deviation_negligible` tests whether $L_{LS}^\perp$ is negligible too.
     """
     included, excluded = without_stl10_exceptions(trainings)
 
@@ -366,28 +361,23 @@ def nc23_vanishes_first(
 ) -> Claim:
     r"""Of the three terms of the loss, $L_{NC2/3}$ diminishes fastest, in the mean over trainings.
 
-    $L_{NC1}$ and $L_{NC2/3}$ add up to the loss $L_{LS}$ of the least-squares classifier, to which the network's own
-    adds $L_{LS}^\perp$. A term's fall is its value at the first recorded epoch over its value at the last. The fall of
-    $L_{NC2/3}$ over that of each other term, in the geometric mean over trainings, must be above {factor:g} with its
-    whole 95 % interval. A variant counts falls from the end of train errors on. Another leaves out what weight decay
-    adds to the terms, which keeps $L_{NC1}$ from zero.
+    A term's fall is its value at the first recorded epoch over its value at the last. The fall of $L_{NC2/3}$ over that
+    of each other term, in the geometric mean over trainings, must be above {factor:g} with its whole 95 % interval. A
+    variant counts falls from the end of train errors on. Another leaves out what weight decay adds to the terms, which
+    keeps $L_{NC1}$ from zero.
 
-    The comparison with $L_{LS}^\perp$ decides. The comparison with $L_{NC1}$ follows nearly from a formula alone. With
-    the extended class means $\tilde M$ and the eigenvalues $\nu_j^2$ of $\tilde M^\top(\tilde\Sigma_W + \lambda
-    I)^{-1}\tilde M$, $L_{NC1}$ is $\frac12\sum_j\nu_j^2/(C+\nu_j^2)^2$ and $L_{NC2/3}$ is $\frac12\sum_j
-    C/(C+\nu_j^2)^2$. Each summand of $L_{NC2/3}$ is $C/\nu_j^2$ times that of $L_{NC1}$. Where variability collapses
-    evenly, $L_{NC2/3}$ therefore falls as the square of $L_{NC1}$, whatever the arrangement of class means. Its faster
-    fall is no evidence that class means become a simplex before activations are compressed.
+    The comparison with $L_{LS}^\perp$ decides. The comparison with $L_{NC1}$ follows nearly from a formula alone
+    (errata 2). Where variability collapses evenly, $L_{NC2/3}$ falls as the square of $L_{NC1}$, whatever the
+    arrangement of class means. This is no evidence that class means become a simplex before activations are compressed.
 
-    The terms depend on the weight decay $\lambda$ that is put into them. With the trained $\lambda$ they are those of
-    the loss that was minimised; $L_{NC2/3}$ then falls {trained:.1g} times as far as $L_{LS}^\perp$ (geometric mean;
-    {least:.1g} to {most:.1g} over trainings). Copies of the authors' notebook, which the paper cites for figure 2, put
-    half the optimiser's weight decay into the terms. `MSELoss` is a mean over ten classes, so that in the paper's units
-    the trained $\lambda$ is five times the optimiser's, and the notebook's $\lambda$ a tenth of the trained one. If the
-    printed figure was drawn so, its least-squares classifier is not the optimum of the loss that was trained. With the
-    notebook's $\lambda$, a variant, $L_{NC2/3}$ falls {notebook:.2g} times as far as $L_{LS}^\perp$. But
-    $L_{LS}^\perp$, which the figure is meant to show as negligible, then includes the distance between both optima:
-    after the end of train errors it reaches {notebook_share:.1g} of $L_{LS}$, with the trained $\lambda$
+    With the trained weight decay $\lambda$ the terms are those of the loss that was minimised; $L_{NC2/3}$ then falls
+    {trained:.1g} times as far as $L_{LS}^\perp$ (geometric mean; {least:.1g} to {most:.1g} over trainings). Copies of
+    the authors' notebook, which the paper cites for figure 2, put half the optimiser's weight decay into the terms.
+    `MSELoss` is a mean over ten classes, so that in the paper's units the trained $\lambda$ is five times the
+    optimiser's, and the notebook's $\lambda$ a tenth of the trained one. With it, a variant, $L_{NC2/3}$ falls
+    {notebook:.2g} times as far as $L_{LS}^\perp$. But its least-squares classifier is not the optimum of the loss that
+    was trained, and $L_{LS}^\perp$, which the figure is meant to show as negligible, includes the distance between both
+    optima: after the end of train errors it reaches {notebook_share:.1g} of $L_{LS}$, with the trained $\lambda$
     {trained_share:.1g} (largest over trainings).
     """
 
@@ -476,27 +466,23 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     trainings, for a last layer that is trained alone on fixed features. It is larger where an image's features also
     depend on its batch, and largest in the network, whose features move as well.
 
-    The deviation is $L_{LS}^\perp$, what the network's own classifier adds to the loss $L_{LS}$ of the least-squares
-    classifier. At the last recorded epoch at the full rate the layers before the last one, the body, are frozen. The
-    last layer is trained at that rate, starting at the least-squares classifier. On the fixed features of evaluation
-    mode only the sampling of batches is left: it keeps $L_{LS}^\perp$ at {sampling:.1g} of $L_{LS}$. With batch norm in
-    training mode, where an image's features depend on its batch, this share is {batches:.1g}; in the network, whose
-    features move as well, {network:.1g} (medians over trainings). Over the recorded epochs from the end of train errors
-    to that epoch the network's share is {least:.1g} to {most:.1g}.
+    The deviation is $L_{LS}^\perp$. At the last recorded epoch at the full rate the layers before the last one, the
+    body, are frozen. The last layer is trained at that rate, starting at the least-squares classifier. On the fixed
+    features of evaluation mode only the sampling of batches is left: it keeps $L_{LS}^\perp$ at {sampling:.1g} of
+    $L_{LS}$. With batch norm in training mode this share is {batches:.1g}; in the network {network:.1g} (medians over
+    trainings). Over the recorded epochs from the end of train errors to that epoch the network's share is {least:.1g}
+    to {most:.1g}.
 
     On the fixed features, and for batches of $B$ images drawn with replacement, the last layer's $L_{LS}^\perp$ is, to
     first order in the learning rate $\eta$, $\frac{\eta}{4(1-m)}\,\mathrm{Ave}\frac1B\, (\mathrm{Ave}\|e\|^2\|\tilde
-    h\|^2 - \lambda^2\|\tilde W_{LS}\|^2)$ with momentum $m$, features $\tilde h$ whose last entry is one, and errors
-    $e$ of the least-squares classifier. Take the logarithm of what is measured for such a last layer over this law, in
-    decades and in the mean over trainings: zero must be in its 95 % interval, widened by {tolerance:g} decades to each
-    side.
+    h\|^2 - \lambda^2\|\tilde W_{LS}\|^2)$ with momentum $m$ and errors $e$ of the least-squares classifier. Take the
+    logarithm of what is measured over this law, in decades and in the mean over trainings: zero must be in its 95 %
+    interval, widened by {tolerance:g} decades to each side.
 
-    Both increases from share to share, in decades and in the mean over trainings, must be above zero with their whole
-    95 % intervals. The three shares are nested measurements, and no split into causes: each adds something to the one
-    before, and what would be left in another order is not measured. In a network without batch norm, which
-    `workflow/config/digits_split.yaml` trains, the motion of features is added directly to the sampling of batches, and
-    makes most of the deviation (docs/full_scale.md). The sampling of batches moves features, too, which a frozen body
-    does not show.
+    The three shares are nested measurements, and no split into causes: what would be left in another order is not
+    measured. In a network without batch norm, which `workflow/config/digits_split.yaml` trains, the motion of features
+    is added directly to the sampling of batches, and makes most of the deviation (docs/full_scale.md). The sampling of
+    batches moves features, too, which a frozen body does not show.
     """
     included, excluded = without_stl10_exceptions(trainings)
     # L_LS^perp at the last recorded epoch at the full learning rate, shape (trainings,) each. The first four are of a
