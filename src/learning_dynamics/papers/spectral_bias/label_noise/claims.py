@@ -280,8 +280,8 @@ def _what_is_outside_the_data_stays(draws: Draws) -> Check:
     )
 
 
-# Phrases of rivals on rates; the first alters both checks of them. What a rival predicts of a rate is a function of type
-# `Prediction`, as what is printed is
+# Phrases of rivals on rates; the first alters both checks of them. What a rival predicts of a rate, as what is printed,
+# is a function of type `Prediction`
 LARGEST_WEIGHT_ALONE = "the largest $D_j$ alone sets the rates, as if the others were zero"
 ROOT_MEAN_SQUARE = "paths that grow as their root mean square"
 
