@@ -245,7 +245,8 @@ def test_no_limit_is_further_from_the_least_norm_than_its_bound(init, depth, sca
 def excesses_over_next_layers(init, seed, depth):
     """Return the least eigenvalue of W_l^T W_l - W_(l+1) W_(l+1)^T at the start, for each pair of adjacent layers.
 
-    Where it is not negative, layer l dominates layer l + 1, as Theorem 6.1 wants it.
+    Where it is not negative, layer l dominates layer l + 1: condition (1) of Theorem 6.1. By its condition (2) that of
+    the last pair, which is lambda, is positive.
     """
     trajectory, _ = deep_regression(init)
     layers = matrices(trajectory.constants[f"start_{depth}"][seed], depth)
@@ -303,7 +304,7 @@ DATA_SETS = 3 + 2  # of each role
 SCALES_OF_CLAIMS = run_settings("deep_descending")["scales"]
 DEPTHS_OF_CLAIMS = run_settings("deep_descending")["depths"]
 SMALLEST_SCALE, NEXT_SMALLEST_SCALE, *_ = SCALES_OF_CLAIMS
-ONE_FLOW = {"seed": 1, "depth": 3, "scale": NEXT_SMALLEST_SCALE}  # of each run of a role
+FLOW_OF_BOTH_RUNS = {"seed": 1, "depth": 3, "scale": NEXT_SMALLEST_SCALE}
 SILENT_FLOW = {"role": "silent", "seed": 1, "depth": 3}
 STOPPING_RESIDUAL = run_settings("deep_descending")["integration"]["residual"]  # at which all flows stop
 
@@ -311,9 +312,9 @@ STOPPING_RESIDUAL = run_settings("deep_descending")["integration"]["residual"]  
 @pytest.mark.parametrize(
     ("share", "where", "expected"),
     [
-        (0.9, {"role": "descending", **ONE_FLOW}, "reproduced"),
-        (1.1, {"role": "descending", **ONE_FLOW}, "contradicted"),
-        (1.1, {"role": "identity", **ONE_FLOW, "scale": 0.1}, "contradicted"),
+        (0.9, {"role": "descending", **FLOW_OF_BOTH_RUNS}, "reproduced"),
+        (1.1, {"role": "descending", **FLOW_OF_BOTH_RUNS}, "contradicted"),
+        (1.1, {"role": "identity", **FLOW_OF_BOTH_RUNS, "scale": 0.1}, "contradicted"),
     ],
 )
 def test_theorem_6_convergence_refuses_a_flow_that_keeps_a_residual(share, where, expected):
@@ -451,7 +452,7 @@ def test_equation_88_refuses_one_draw_of_another_power(factor, expected):
 @pytest.mark.parametrize(("ratio", "expected"), [(0.99, "reproduced"), (1.01, "contradicted")])
 def test_equation_93_refuses_a_misalignment_beyond_its_bound(role, quantity, ratio, expected):
     """Equation (93): at all times 1 - (v_l^T u_(l+1))^2 is at most alpha^2 G_l / s_(l+1)^2 (see `gram_bounds`)."""
-    assert verdict("equation_93", put(quantity, ratio, role=role, **ONE_FLOW)) == expected
+    assert verdict("equation_93", put(quantity, ratio, role=role, **FLOW_OF_BOTH_RUNS)) == expected
 
 
 @pytest.mark.parametrize(("power", "expected"), [(2.1, "reproduced"), (1.9, "contradicted")])
@@ -498,12 +499,21 @@ def layers_of_draw(depth, draw):
 
 
 @pytest.mark.parametrize("depth", [3, 4])
-def test_dominated_layers_fulfil_the_conditions_of_theorem_6_1(depth):
+def test_dominated_matrices_fulfil_condition_1_of_theorem_6_1(depth):
     for draw in range(DRAWS_OF_LAYERS):
-        W, w = layers_of_draw(depth, draw)
-        for layer, next_layer in itertools.pairwise([*W, w[:, None]]):
+        W, _ = layers_of_draw(depth, draw)
+        for layer, next_layer in itertools.pairwise(W):
             excess = np.linalg.eigvalsh(layer.T @ layer - next_layer @ next_layer.T).min()
-            assert excess > -1e-10, f"{draw=}"  # zero but for rounding
+            assert excess > -1e-10, f"{draw=}"  # not negative but for rounding
+
+
+@pytest.mark.parametrize("depth", [3, 4])
+def test_dominated_layers_fulfil_condition_2_of_theorem_6_1(depth):
+    """W_(L-1)^T W_(L-1) - w_L w_L^T >= lambda I with a positive lambda."""
+    for draw in range(DRAWS_OF_LAYERS):
+        (*_, W), w = layers_of_draw(depth, draw)
+        lambda_ = np.linalg.eigvalsh(W.T @ W - np.outer(w, w)).min()
+        assert lambda_ > 1e-10, f"{draw=}"  # by more than rounding
 
 
 @pytest.mark.parametrize("depth", [3, 4])
