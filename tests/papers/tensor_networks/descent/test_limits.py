@@ -1,7 +1,14 @@
 """Two layers under descent, step by step with torch's gradients, and flows by scipy's integrator; Theorem 5.
 
 What is measured of them is compared with section 6's printed solutions and with formulas for small scales. Claims then
-read tables at smoke scale in which one thing is altered.
+read tables at smoke scale in which one thing is altered: `put`, `multiply`, `rewrite` and the like return an
+alteration, which `verdict` and `evaluation_on` apply to copies of a claim's tables.
+
+- beta are the coefficients, f(x) = x^T beta. On one point x with the label y, f(x) = v_1^T M(x) v_2 with the data
+  tensor M(x), a matrix. Singular values, vectors and coordinates are those of M(x).
+- A direction is a start at scale one; from it layers start at alpha times it, with the initial scale alpha. Series and
+  constants have all pairs of a scale and a direction, and directions vary fastest.
+- Theorem 5 gives the limit in closed form: (75), at a nu with g(nu) = y / alpha^2 (78).
 """
 
 import functools
@@ -19,6 +26,7 @@ from tests.papers.tensor_networks import plain
 from tests.papers.tensor_networks.plain import (
     evaluation_on,
     multiply,
+    off_prediction,
     off_prediction_relative,
     put,
     read,
@@ -95,7 +103,8 @@ def test_recorded_states_are_those_of_descent_step_by_step(kind, architecture, p
     for number in range(1, STEPS + 1):
         state = state - run.step * plain.gradient(loss, state)
         if number in recorded:
-            np.testing.assert_allclose(recorded[number], state, rtol=0, atol=1e-11, err_msg=f"step {number}")
+            # rounding of each step, of states of order one
+            np.testing.assert_allclose(recorded[number], state, rtol=0, atol=1e-14 * STEPS, err_msg=f"step {number}")
 
 
 @EACH_KIND
@@ -197,22 +206,24 @@ def squared_loss(architecture):
 def test_the_predicted_limit_is_where_an_integrator_ends(architecture, position, scale, direction):
     trajectory, table = descents_by_step_size()
     start = trajectory.constants[f"initial/{architecture}"][position]
-    end = plain.flow(squared_loss(architecture), start, np.array([0.0, 2 * DURATION]))[-1]
+    _, end = plain.flow(squared_loss(architecture), start, np.array([0.0, 2 * DURATION]))
     where = {"network": architecture, "scale": scale, "direction": direction, "step_size": 0.0}
     predicted = read(table, "limit", "predicted", **where)
-    np.testing.assert_allclose(predicted, beta_of(architecture, end), rtol=0, atol=1e-7)
+    # a hundred steps of scipy's integrator, each with an error of its rtol
+    np.testing.assert_allclose(predicted, beta_of(architecture, end), rtol=0, atol=100 * plain.FLOW_RTOL)
 
 
 @EACH_ARCHITECTURE
 @EACH_SCALE
 @EACH_DIRECTION
 def test_the_wrong_power_of_the_scale_predicts_the_same_limit_at_scale_one_alone(architecture, scale, direction):
-    """y / alpha and y / alpha^2 agree there."""
+    """With it (78) is g(nu) = y / alpha, which is the same there."""
     _, table = descents_by_step_size()
     where = {"network": architecture, "scale": scale, "direction": direction, "step_size": 0.0}
     limit, by_wrong_power = (read(table, quantity, "predicted", **where) for quantity in ("limit", "wrong_power"))
-    # limits of flows err by 1e-7; at the scale of one half goals differ by a factor of two
-    assert (np.abs(by_wrong_power - limit).max() < 1e-7) == (scale == 1.0)
+    # roots are found to rounding; at the scale of one half goals differ by a factor of two, and limits by 1e-3 or more
+    apart = np.abs(by_wrong_power - limit).max()
+    assert apart < 1e-12 if scale == 1.0 else apart > 1e-3
 
 
 @EACH_ARCHITECTURE
@@ -222,7 +233,8 @@ def test_descent_with_the_largest_step_ends_where_its_steps_lead(architecture, p
     loss, state = squared_loss(architecture), trajectory.constants[f"initial/{architecture}"][position]
     for _ in range(round(DURATION / STEP_SIZES[0])):
         state = state - STEP_SIZES[0] * plain.gradient(loss, state)
-    np.testing.assert_allclose(trajectory.series[architecture][position, 0], state, rtol=0, atol=1e-9)
+    # the run may stop where the residual is 1e-12
+    np.testing.assert_allclose(trajectory.series[architecture][position, 0], state, rtol=0, atol=1e-11)
 
 
 @EACH_ARCHITECTURE
@@ -234,9 +246,8 @@ def test_limits_and_residuals_are_those_of_each_step_size(architecture, position
         beta = beta_of(architecture, state)
         np.testing.assert_allclose(read(table, "limit", **where), beta, err_msg=f"{step_size=}")
         residual = abs(beta @ [1, 2] - 1)
-        np.testing.assert_allclose(
-            read(table, "residual", **where), residual, rtol=0, atol=1e-13, err_msg=f"{step_size=}"
-        )
+        measured = read(table, "residual", **where)
+        np.testing.assert_allclose(measured, residual, rtol=0, atol=1e-14, err_msg=f"{step_size=}")  # rounding
 
 
 @EACH_ARCHITECTURE
@@ -269,10 +280,19 @@ def test_the_rival_prediction_of_least_norm_is_the_printed_solution(architecture
     ],
 )
 def test_the_condition_is_the_imbalance_of_the_layers_at_scale_one(architecture, expected, scale, direction):
-    """The imbalance is the difference of the squares of the layers' singular coordinates, here 1."""
+    """It is the largest lambda of Theorem 5, by which squares of the layers' coordinates differ: all by 1 here."""
     _, table = descents_by_step_size()
     condition = read(table, "condition", network=architecture, scale=scale, direction=direction)
     np.testing.assert_allclose(condition, expected)
+
+
+@EACH_START
+def test_fully_connected_starts_fulfil_condition_2_of_theorem_6_1(position, scale, direction):
+    """W_1^T W_1 - w_2 w_2^T >= lambda I; the largest lambda, at scale one, is the imbalance, 1."""
+    trajectory, _ = descents_by_step_size()
+    W, w = np.split(trajectory.constants["initial/fully_connected"][position] / scale, [4])
+    W = W.reshape(2, 2).T  # column by column
+    np.testing.assert_allclose(np.linalg.eigvalsh(W.T @ W - np.outer(w, w)).min(), 1.0)
 
 
 @functools.cache
@@ -337,26 +357,31 @@ def test_theorem_5_is_undecided_where_a_start_violates_its_condition():
     assert verdict("theorem_5", put("condition", 0.0, **DESCENT_OF_ONE_START)) == "undecided"
 
 
-def test_theorem_5_refuses_descent_that_misses_the_formula_at_step_size_zero():
-    # the line through the limits misses by the product of its step sizes, 1e-4 and 1e-3, times a number of order one
-    limits = off_prediction_relative("limit", 1e-3, step_size=0.0, **DESCENT_OF_ONE_START)
-    assert verdict("theorem_5", limits) == "contradicted"
+SMALLEST_STEP, NEXT_SMALLEST_STEP = sorted(run_settings("step_sizes")["step_sizes"])[:2]
 
 
-@pytest.mark.parametrize(("order", "expected"), [(1.0, "reproduced"), (2.0, "contradicted"), (0.5, "contradicted")])
+def errors_by_step_size(error):
+    """Let limits of descent be their predictions plus a function of the step size, and leave no residual."""
+    limits = rewrite("limit", lambda rows: rows["predicted"] + error(rows["step_size"]), role="step_sizes")
+    return limits, put("residual", 0.0, role="step_sizes")
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.95, "reproduced"), (-1.05, "contradicted")])
+def test_theorem_5_refuses_descent_that_misses_the_formula_at_step_size_zero(share, expected):
+    """The line through limits with an error 0.3 h + 2 h^2 misses by 2 h h', of which twice as much is allowed."""
+    allowed = 2 * 2 * SMALLEST_STEP * NEXT_SMALLEST_STEP
+    one_misses = off_prediction("limit", share * allowed, step_size=0.0, **DESCENT_OF_ONE_START)
+    assert verdict("theorem_5", *errors_by_step_size(lambda h: 0.3 * h + 2 * h**2), one_misses) == expected
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    # at order one 2 h^2 changes the order that is read by 0.003, of which twice as much is allowed
+    [(1.0, "reproduced"), (1.02, "contradicted"), (0.98, "contradicted")],
+)
 def test_theorem_5_refuses_errors_of_descent_that_are_not_of_first_order_in_the_step(order, expected):
-    """At the step size h the error is 0.3 h^order + 2 h^2; at zero it is that of the line through the two smallest."""
-
-    def error(step_size):
-        return 0.3 * step_size**order + 2 * step_size**2
-
-    smallest, next_smallest = 1e-4, 1e-3
-    on_the_line = (next_smallest * error(smallest) - smallest * error(next_smallest)) / (next_smallest - smallest)
-
-    def limits(rows):
-        return rows["predicted"] + error(rows["step_size"]).where(rows["step_size"] > 0, on_the_line)
-
-    assert verdict("theorem_5", rewrite("limit", limits, role="step_sizes")) == expected
+    """At the step size h the error is 0.3 h^order + 2 h^2."""
+    assert verdict("theorem_5", *errors_by_step_size(lambda h: 0.3 * h**order + 2 * h**2)) == expected
 
 
 @pytest.mark.parametrize(("role", "length"), [("regression", 1.0), ("classification", 3.0)])
@@ -488,7 +513,7 @@ def test_final_loss_states_how_far_the_loss_by_growth_is_off_at_most():
     assert facts["growth"] == pytest.approx(0.2)
 
 
-ALPHA = min(run_settings("many_directions")["scales"])
+ALPHA = min(run_settings("many_directions")["scales"])  # 1e-140
 EACH_DRAW = pytest.mark.parametrize("seed", [0, 1])
 
 
@@ -516,7 +541,8 @@ def test_fully_connected_limits_from_a_tiny_scale_have_least_l2_norm(seed, direc
     data, _, table = flows_from_a_tiny_scale()
     beta = read(table, "coefficient", network="fully_connected", scale=ALPHA, seed=seed, direction=direction)
     expected = np.linalg.pinv(data["X"][seed]) @ data["y"][seed]
-    np.testing.assert_allclose(beta, expected, rtol=0, atol=1e-7)
+    # ten times the residual, 1e-9, at which flows stop
+    np.testing.assert_allclose(beta, expected, rtol=0, atol=1e-8)
 
 
 @EACH_DRAW
