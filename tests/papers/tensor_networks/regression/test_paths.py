@@ -1,4 +1,4 @@
-"""The closed form of the path to an interpolator, which an interactive figure draws, against integrated layers."""
+"""The closed form of the path to an interpolator (Lemma 5.1), which a figure draws, against integrated layers."""
 
 import numpy as np
 import pytest
@@ -24,6 +24,7 @@ def test_the_path_in_closed_form_is_that_of_the_layers_under_gradient_flow(depth
     start[-1] = 0.0
     solution = solve_ivp(flow, (0, 1e6), start.ravel(), "LSODA", rtol=1e-10, atol=1e-13)
     integrated = solution.y.T.reshape(-1, depth, 2).prod(axis=1)  # coefficients at each step
+    assert integrated[-1] @ x == pytest.approx(1, abs=1e-9), "not at the label yet"
     path = flow_path(x, scale, depth)
 
     # points on both curves that have the same output
