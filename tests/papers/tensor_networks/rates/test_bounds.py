@@ -1,6 +1,12 @@
 """Bounds on how fast the loss falls: their constants from torch's gradients, losses from scipy's integrator.
 
-The claims then read tables in which one loss, one speed or one constant is altered.
+The claims then read tables in which one loss, one speed or one constant is altered: `put`, `multiply` and `rewrite`
+return an alteration, which `verdict` and `evaluation_on` apply to copies of a claim's tables.
+
+L is the loss, and in exponents the number of layers; r are its derivatives by the outputs. At the start the square of
+every layer's singular coordinates exceeds that of the last layer's by alpha^2 lambda, with the initial scale alpha. S
+is the matrix by which a diagonal or convolutional network has the singular values S x on a point x, and s_min the least
+singular value of a matrix.
 """
 
 import functools
@@ -59,7 +65,7 @@ EACH_DECOMPOSABLE = pytest.mark.parametrize("architecture", DECOMPOSABLE)
 @pytest.mark.parametrize("depth", [2, 3, 4])
 @EACH_DECOMPOSABLE
 def test_the_constant_of_decomposable_networks_is_that_at_level_layers(architecture, depth):
-    """There the gradient's square has the least ratio to that of X^T r."""
+    """There the gradient's square has the least ratio to that of X^T r: alpha^(2L-2) lambda^(L-1) s_min(S)^2 (61)."""
     network = network_of(architecture, INPUTS, depth, 0)
     constant = theory.decomposable_constant(network, ALPHA, LAMBDA)
     assert constant == pytest.approx(slope_ratio(architecture, depth), rel=1e-12)
@@ -67,12 +73,14 @@ def test_the_constant_of_decomposable_networks_is_that_at_level_layers(architect
 
 @pytest.mark.parametrize("depth", [2, 3, 4])
 def test_the_constant_of_products_of_matrices_is_that_at_level_layers(depth):
+    """By (84) it is alpha^(2L-2) lambda^(L-1)."""
     constant = theory.matrix_constant(depth, ALPHA, LAMBDA)
     assert constant == pytest.approx(slope_ratio("fully_connected", depth), rel=1e-12)
 
 
 @EACH_DECOMPOSABLE
 def test_the_constant_of_one_point_is_that_at_level_layers(architecture):
+    """By (73) it is alpha^2 lambda |s|^2, with the singular values s of M(x)."""
     network = network_of(architecture, INPUTS, 2, 0)
     constant = theory.one_point_constant(network, X[0], ALPHA, LAMBDA)
     # it is relative to r^2, the ratio to |X^T r|^2 = |x|^2 r^2
@@ -88,7 +96,7 @@ def test_the_constant_of_a_network_with_several_singular_values_has_the_smallest
 
 @pytest.mark.parametrize("initial", [0.01, 1.0, 30.0])
 def test_the_bound_solves_the_inequality_as_an_equation(initial):
-    """The inequality is dL/dt <= -c L^2; here c is 0.7."""
+    """The inequality of appendices D.1.1 and E.1.1 is dL/dt <= -c L^2; here c is 0.7."""
     times = np.array([0.0, 0.1, 1.0, 10.0])
     loss = solve_ivp(lambda _t, L: -0.7 * L**2, (0, 10), [initial], t_eval=times, rtol=1e-11, atol=1e-14).y[0]
     log_bound = theory.log_bound(np.log(initial), 0.7, times, factor=initial)
@@ -172,7 +180,7 @@ def square_of_singular_values(architecture, depth):
 @EACH_SEED
 @EACH_MARGIN
 def test_the_constant_of_the_bound_on_the_exponential_loss(architecture, depth, seed, margin):
-    """It is lambda^(L-1) s_min(S)^2 gamma^2; the l2 margin gamma of one point is its norm."""
+    """By appendix D.1.1 it is lambda^(L-1) s_min(S)^2 gamma^2; the l2 margin gamma of one point is its norm."""
     trajectory, table = exponential_losses()
     x = trajectory.constants["X"][seed, 0]
     constant = read(table, "bound_constant", network=architecture, depth=depth, seed=seed, start_margin=margin)
@@ -185,7 +193,7 @@ def test_the_constant_of_the_bound_on_the_exponential_loss(architecture, depth, 
 @EACH_SEED
 @EACH_MARGIN
 def test_the_constant_of_the_bound_on_the_exponential_loss_of_one_point(architecture, seed, margin):
-    """It is lambda |s|^2 of two layers, with the singular values s of M(x)."""
+    """By appendix E.1.1 it is lambda |s|^2 of two layers, with the singular values s of M(x)."""
     trajectory, table = exponential_losses()
     x = trajectory.constants["X"][seed, 0]
     constant = read(table, "one_point_bound_constant", network=architecture, seed=seed, start_margin=margin)
@@ -193,9 +201,30 @@ def test_the_constant_of_the_bound_on_the_exponential_loss_of_one_point(architec
     np.testing.assert_allclose(constant, expected, rtol=1e-12)
 
 
+def test_the_bound_on_the_exponential_loss_of_two_points_has_their_margin():
+    """Of orthogonal points of lengths 1 and 2 the l2 margin is 2 / sqrt(5), in the direction (2, 1)."""
+    data = points.given(points=[[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]], labels=[1.0, 1.0])
+    trajectory = plain.trajectory_with_settings(
+        runs.exponential_loss,
+        data,
+        networks=["diagonal"],
+        depths=[2],
+        imbalance=IMBALANCE,
+        margins=[2.0],
+        last=0.1,
+        records=2,
+        rtol=1e-6,
+        atol=1e-9,
+        seed=5,
+    )
+    constant = read(metrics.exponential_loss(trajectory), "bound_constant").item()
+    # the margin is a convex solver's
+    assert constant == pytest.approx(IMBALANCE * 2**2 / 5, rel=1e-6)
+
+
 @functools.cache
-def squared_losses(architecture):
-    """The data, one point, and the table of the flow of the squared loss on it."""
+def squared_losses(architecture, horizon=2.0):
+    """The data, one point, and the table of the flow of the squared loss on it at half the horizon and at its end."""
     data = points.regression(samples=1, inputs=INPUTS, seeds=1, seed=5)
     trajectory = plain.trajectory_with_settings(
         runs.squared_loss,
@@ -203,7 +232,7 @@ def squared_losses(architecture):
         networks=[architecture],
         depths=[2, 3],
         scales=[0.5, 2.0],
-        horizon=2.0,
+        horizon=horizon,
         points=3,
         rtol=1e-10,
         atol=1e-13,
@@ -235,10 +264,18 @@ def test_the_squared_loss_falls_as_an_integrator_has_it(architecture, depth, sca
 @EACH_DECOMPOSABLE
 @EACH_SCALE
 def test_speeds_in_units_of_both_bounds_agree_on_one_point(architecture, scale):
-    """All singular values of S are equal: (62) and (73) have the same rate, s_min(S)^2 |x|^2 being |s|^2."""
+    """All singular values of S are equal: (62) and (73) have the same rate, as s_min(S)^2 |x|^2 is |s|^2."""
     _, table = squared_losses(architecture)
     speeds = read(table, "speed", depth=2, scale=scale)
     np.testing.assert_allclose(read(table, "one_point_speed", scale=scale), speeds, rtol=1e-10)
+
+
+def test_no_speed_is_measured_once_the_loss_is_near_the_integrators_error():
+    """From layers that hardly move it falls like its bound: to e^-20 at half the horizon, and to e^-40 at its end."""
+    _, table = squared_losses("diagonal", horizon=40.0)
+    halfway, at_end = read(table, "speed", depth=2, scale=2.0)
+    assert np.isfinite(halfway)
+    assert np.isnan(at_end)  # `metrics.LOWEST` is e^-32
 
 
 # the claims on the squared loss, with the quantity and a network that each reads, and the speed that it asks for
@@ -255,6 +292,14 @@ def test_a_loss_that_falls_more_slowly_than_its_bound_is_refused(claim, quantity
     lacking = share * claim_setting(claim, "tolerance")  # of the bound
     where = {"network": network, "depth": 2, "seed": 1, "scale": 30.0, "time": 0.1}
     assert verdict(claim, put(quantity, bound * (1 - lacking), **where)) == expected
+
+
+@pytest.mark.parametrize(("claim", "quantity", "network", "bound"), SPEED_CLAIMS)
+def test_times_without_a_speed_are_left_out(claim, quantity, network, bound):
+    where = {"network": network, "depth": 2, "seed": 1, "scale": 30.0}
+    slow_before = put(quantity, 0.5 * bound, time=0.1, **where)
+    without_others = rewrite(quantity, lambda rows: rows["value"].where(rows["time"] == 0.1), **where)
+    assert verdict(claim, slow_before, without_others) == "contradicted"
 
 
 @pytest.mark.parametrize("claim", ["equation_62", "equation_73"])
