@@ -1,7 +1,17 @@
 """Local optima by trial, escapes by hand, limits by the flow of all layers, and what the claim on them refuses.
 
 Of the max-margin problem of diagonal networks local optima are compared with random steps, blow-up times with
-quadrature, and the greedy choice with flows. The claim then reads tables at smoke scale in which optima are altered.
+quadrature, and the greedy choice with flows. The claim then reads tables at smoke scale in which optima are altered:
+`put` and `rewrite` return an alteration, which `verdict` and `evaluation_on` apply to copies of a claim's tables.
+
+- A diagonal network of L layers has the coefficients rho, the product of all layers entry by entry. Its problem is that
+  of Corollary 2: of least sum_j |rho_j|^(2/L), the quasi-norm, with all margins at least one. Labelled points are the
+  y_i x_i.
+- The last layer starts at zero. Its j-th entry is a function of theta_j = sum_i nu_i y_i x_ij alone, where nu_i is the
+  integral of exp(-margin_i) over time (Lemma 5.1). It becomes infinite where |theta_j| comes to the coordinate's
+  blow-up time: from a small start the coordinate escapes there from zero.
+- The greedy choice is the optimum that is predicted from which coordinates escape first. Optima are numbered from one,
+  the global one, in the order of their quasi-norms.
 """
 
 import numpy as np
@@ -20,6 +30,8 @@ from tests.papers.tensor_networks.plain import check_starting_with, evaluation_o
 
 CLAIM = "global_optimum_share"
 SHARPNESS = 1e4
+# Flows end at a margin of 1e10, where layers have forgotten how they started. The exponent of the loss is capped at
+# margins of SHARPNESS (see `local_optima.flow`).
 FLOW = {"sharpness": SHARPNESS, "final_margin": 1e10, "rtol": 1e-5}  # as `limits_of_layers` takes it
 RUN = {"sharpness": SHARPNESS, "reach": 1e10, "rtol": 1e-5}  # the same as a run has it
 # the first input alone classifies both, and so does the third
@@ -34,6 +46,7 @@ def data():
 
 @pytest.mark.parametrize("depth", [3, 4, 6])
 def test_blow_up_times_are_integrals(depth):
+    """Of 1 / prod_l sqrt(lambda_l + q^2) over all q > 0, with the squares lambda_l of all layers but the last."""
     squares = np.geomspace(1e-4, 20.0, 2 * depth - 2).reshape(depth - 1, 2)  # of two coordinates in each layer
 
     def integral(of_coordinate):
@@ -97,6 +110,7 @@ def test_the_coordinate_that_waits_least_escapes_next_while_points_are_misclassi
 
 
 def test_a_coordinate_that_only_harms_falls_back():
+    """Of two that have escaped with positive signs the second is on the wrong side of the first point."""
     signs, losses = theory._settle(np.array([[2.0, -1.0], [-1.0, 0.0]]), np.ones(2))
     # exp(-2 a + b) + exp(a) is least, among a and b that are not negative, at b = 0 and a = log(2) / 3
     np.testing.assert_array_equal(signs, [1, 0])

@@ -1,6 +1,12 @@
 """Layers under gradient flow against torch's gradients and scipy's integrator, what they conserve, and activations.
 
-Conserved quantities and outputs are compared with those computed here layer by layer; claims read altered tables.
+Conserved quantities and outputs are compared with those computed here layer by layer. Claims then read tables at smoke
+scale in which one thing is altered: `put` and the like return an alteration, which `verdict` and `evaluation_on` apply
+to copies of a claim's tables.
+
+Layers are v_1, ..., v_L; those of a fully connected network are square matrices W_1, ..., W_(L-1), column by column,
+and a vector w_L, in formulas W_L. U_l takes a layer to its singular coordinates: the entries themselves where diagonal,
+and the unitary Fourier transform where convolutional.
 """
 
 import copy
@@ -58,7 +64,7 @@ EACH_ARCHITECTURE = pytest.mark.parametrize("architecture", plain.ARCHITECTURES)
 def test_layers_follow_the_gradient(trajectory, architecture, depth):
     states = trajectory.series[f"{architecture}_{depth}"][MEMBER]
     loss = plain.loss_of(architecture, depth, *data_set(trajectory), "squared")
-    # a hundred times the integrator's rtol, as errors of its steps add up
+    # a hundred times the integrator's rtol, as errors of its steps add up; states are of order one
     np.testing.assert_allclose(states, plain.flow(loss, states[0], trajectory.time), rtol=0, atol=1e-8)
 
 
@@ -78,7 +84,7 @@ def test_starts_are_in_proportion_to_the_scale(trajectory):
 def gram_differences(layers):
     """Return what a fully connected network conserves, what it does not, and the largest entry of W_l^T W_l.
 
-    Conserved is W_l^T W_l - W_(l+1) W_(l+1)^T, entry by entry; W_l W_l^T - W_(l+1) W_(l+1)^T is not.
+    Conserved is W_l^T W_l - W_(l+1) W_(l+1)^T, entry by entry (80, 81); W_l W_l^T - W_(l+1) W_(l+1)^T is not.
     """
     matrices = [layer.reshape(INPUTS, INPUTS).T for layer in layers[:-1]] + [layers[-1][:, None]]
     conserved, others = [], []
@@ -92,7 +98,7 @@ def size_differences(sizes):
     """Return what a decomposable network conserves, what it does not, and the largest square of a size.
 
     Sizes are |U_l^T v_l|, in singular coordinates. The difference of their squares from those of the last layer is
-    conserved; that of the sizes themselves is not.
+    conserved (21); that of the sizes themselves is not.
     """
     last = sizes[-1]
     conserved = [size**2 - last**2 for size in sizes]
@@ -145,6 +151,7 @@ def arrays_of_contraction():
 
 
 def test_a_contraction_sums_over_one_axis_after_the_other():
+    """As figure 2 shows it."""
     arrays = arrays_of_contraction()
     M, v1, v2, v3 = (arrays[name] for name in ("tensor_0", "vector_1", "vector_2", "vector_3"))
     np.testing.assert_allclose(arrays["tensor_1"], np.einsum("ijk,i->jk", M, v1))
@@ -209,6 +216,7 @@ def test_activations_are_those_of_torch(name):
 @EACH_ACTIVATION
 @pytest.mark.parametrize("architecture", plain.ARCHITECTURES)
 def test_an_activation_is_applied_after_each_layer_but_the_last(architecture, name):
+    """Diagonal (3), convolutional (4) and fully connected (5) networks of three layers."""
     activation, rng = runs.ACTIVATIONS[name], np.random.default_rng(0)
     x, first, second, last = rng.standard_normal((4, INPUTS))
     W, V = rng.standard_normal((2, INPUTS, INPUTS))
@@ -226,6 +234,7 @@ def test_an_activation_is_applied_after_each_layer_but_the_last(architecture, na
 
 @EACH_ACTIVATION
 def test_an_activation_is_applied_after_each_contraction_but_the_last(name):
+    """Equation (2), with a tensor of order three."""
     activation, rng = runs.ACTIVATIONS[name], np.random.default_rng(0)
     tensor = rng.standard_normal((3, 2, 4))
     first, second, last = (rng.standard_normal(size) for size in (3, 2, 4))
