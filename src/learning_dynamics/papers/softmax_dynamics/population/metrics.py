@@ -1,9 +1,8 @@
-"""Phases of the rank over examples and over classes, from one row of features for each class.
+"""Phases of the rank over examples and over classes, for classes of many examples.
 
-Series are the features `f`, (members, times, V, d), a row for each class, and the classifier `W`, (members, times, d,
-V), both with zeros behind a member's own d. The logits f W are square, and a class's logit for its own label is on the
-diagonal. Constants are `counts`, (members, V), the class sizes, and `dimension` and `scale`, (members,). Members are
-draws, cell by cell; a cell is one combination of the constants, and the column `seed` has the number of the draw.
+f has a row of features of length d for each example, and the classifier W a column for each of V classes. Series and
+constants of trajectories are in the docstring of `runs`. Members are draws, cell by cell; a cell is one combination of
+the constants, and the column `seed` has the number of the draw.
 
 Times are flow time. A window is a pair of places along times, the first and the last, (members,) each. A threshold is
 the least change of the rank that counts as a fall or a rise. A population is what the rank is taken over: examples,
@@ -16,8 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from learning_dynamics.measures.spectra import effective_rank
-from learning_dynamics.papers.softmax_dynamics import cells, falls, starts
-from learning_dynamics.papers.softmax_dynamics import models as model
+from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import QUANTITY, Column, Tables, columns
 from learning_dynamics.trajectories import Trajectory
@@ -41,7 +39,7 @@ COLUMNS = (
 def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> Tables:
     """Measure RankMe, centred, over examples and over classes; nan where a flow failed.
 
-    The probability of a class is that of its own label, as its row of features gives it; under the squared loss the
+    The probability of a class is the mean over its examples of that of their own label; under the squared loss the
     output takes its part. All but ``length_order`` is measured by population, and falls and phases by threshold as
     well.
 
@@ -67,30 +65,28 @@ def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
         By threshold.
     length_order
         Slope of log(|f_c|^2 / f_c w_c) on log(n_c) over classes c, at the end, by least squares; the column
-        ``population`` is empty. f_c is the row of f of class c, w_c its column of W, f_c w_c the class's margin, and
-        n_c its size. nan where classes are equal, or a margin is not positive.
+        ``population`` is empty. f_c is the mean row of f of class c, w_c its column of W, f_c w_c the class's
+        margin, and n_c its size. nan where classes are equal, or a margin is not positive.
     """
-    return _ranks_and_falls(
-        trajectory, loss=trajectory.settings["loss"], thresholds=thresholds, lower=lower, upper=upper
-    )
+    return _ranks_and_falls(trajectory, thresholds=thresholds, lower=lower, upper=upper)
 
 
-def _ranks_and_falls(
-    trajectory: Trajectory, *, loss: model.Loss, thresholds: Sequence[float], lower: float, upper: float
-) -> Tables:
+def _ranks_and_falls(trajectory: Trajectory, *, thresholds: Sequence[float], lower: float, upper: float) -> Tables:
     """Yield the rows of all quantities of `class_flows`."""
-    sizes = trajectory.constants["counts"]
-    f, W, failed = starts.finite_factors(trajectory)
-    outputs = f @ W
-    # of each label, until the diagonal takes a class's own: rows are classes, and row c has its own label in column c
-    own = model.softmax(outputs) if loss == "cross_entropy" else outputs
-    probabilities = np.diagonal(own, axis1=-2, axis2=-1)
+    sizes, failed = trajectory.constants["counts"], trajectory.undecided
+    assert failed is not None
+    # a member that failed gets its start at all times, since eigenvalues need finite matrices; its rows are empty
+    means, covariance, probabilities, W = (
+        np.where(failed.reshape(-1, *[1] * (series.ndim - 1)), series[:, :1], series).astype(float)
+        for series in (trajectory.series[name] for name in ("means", "covariance", "probabilities", "W"))
+    )
     windows = falls.windows(probabilities, sizes, lower, upper)
     of_members = functools.partial(cells.member_rows, trajectory, failed=failed)
-    yield of_members({"length_order": length_orders(f[:, -1], W[:, -1], sizes)}, population="")
-    # a row is the mean of a class: over examples its weight is the class's size; `weights` get an axis for times below
-    for population, weights in (("examples", sizes.astype(float)), ("classes", np.ones(sizes.shape))):
-        series = weighted_rankme(f, weights[:, None])
+    yield of_members({"length_order": length_orders(means[:, -1], W[:, -1], sizes)}, population="")
+    about_mean = means - means.mean(axis=-2, keepdims=True)
+    covariance_of_means = np.swapaxes(about_mean, -1, -2) @ about_mean / sizes.shape[1]
+    for population, matrices in (("examples", covariance), ("classes", covariance_of_means)):
+        series = effective_rank(np.clip(np.linalg.eigvalsh(matrices), 0.0, None))
         net = {falls.NET: falls.net_change(series, windows.rare)}
         yield of_members(net | falls.end_and_peak(series, windows), population=population)
         for threshold in thresholds:
@@ -111,14 +107,14 @@ def growing_directions(
     `class_flows`
         All of them.
     """
-    return _ranks_and_falls(trajectory, loss="cross_entropy", thresholds=thresholds, lower=lower, upper=upper)
+    return _ranks_and_falls(trajectory, thresholds=thresholds, lower=lower, upper=upper)
 
 
 def length_orders(f: np.ndarray, W: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Return each member's slope of log(|f_c|^2 / f_c w_c) on log(n_c) over classes c, shape (members,).
 
-    f_c is the row of f of class c, w_c its column of W, f_c w_c the class's margin, and n_c its size. nan where classes
-    are equal, or a margin is not positive.
+    f_c is the mean row of f of class c, w_c its column of W, f_c w_c the class's margin, and n_c its size. nan where
+    classes are equal, or a margin is not positive.
 
     Parameters
     ----------
@@ -134,22 +130,3 @@ def length_orders(f: np.ndarray, W: np.ndarray, sizes: np.ndarray) -> np.ndarray
     x = np.log(sizes) - np.log(sizes).mean(axis=1, keepdims=True)
     spread = np.where(valid, np.sum(x**2, axis=1), 1.0)
     return np.where(valid, np.sum(x * y, axis=1) / spread, np.nan)
-
-
-def weighted_rankme(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return RankMe of rows with weights, about their weighted mean.
-
-    Parameters
-    ----------
-    points : ndarray, shape (..., rows, d)
-    weights : ndarray, shape (..., rows)
-
-    Returns
-    -------
-    ndarray, shape (...)
-    """
-    # weights over their sum, shape (..., rows, 1)
-    share = (weights / weights.sum(axis=-1, keepdims=True))[..., None]
-    centred = points - np.sum(share * points, axis=-2, keepdims=True)
-    covariance = np.swapaxes(centred, -1, -2) @ (share * centred)
-    return effective_rank(np.clip(np.linalg.eigvalsh(covariance), 0.0, None))
