@@ -41,7 +41,8 @@ INTEGRATION_ERROR = 1e-9
 SCOPE = (
     "commuting symmetric measurements with positive eigenvalues of a positive semidefinite matrix, squared loss, "
     "layers that start at multiples of the identity; depths 2, 3 and 4; instances drawn until the least nuclear "
-    "norm is attained, with a dual slack, at a single matrix, and its eigenvalues are zero or above 0.2"
+    "norm is attained, with a dual slack, at a single matrix among those that commute with the measurements, and its "
+    "eigenvalues are zero or above 0.2"
 )
 
 
@@ -114,15 +115,18 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
 
 @claim("Slide 30, Current theory is oblivious to depth, proposition", quantifier="all draws", scope=SCOPE)
 def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> Claim:
-    r"""In instances of commuting measurements the least nuclear norm contradicts the least Schatten quasi-norm, even
-    locally, for all $p \in (0, 1)$.
+    r"""In instances of commuting measurements the matrix of least nuclear norm at which networks end contradicts the
+    least Schatten quasi-norm, even locally, for all $p \in (0, 1)$.
 
-    The quasi-norm to the power of $p$ is $\sum_r \sigma_r^p$, for $p = 1$ the nuclear norm. The end of the flow is
-    moved along $q_1 q_2^\top + q_2 q_1^\top$, for two of its eigenvectors. This changes no measurement ({seen:.1e} at
-    most, where a billionth is allowed), as they have the same eigenvectors. While the matrix stays positive
-    semidefinite, its nuclear norm, the trace, does not change either. But two eigenvalues move apart, and every $\sum_r
-    \sigma_r^p$ with $p < 1$ falls, relatively by {falls:.1e} at the least; more than {resolution:g} counts. So the end
-    of the networks is no local minimum of these sums, at any depth.
+    Other matrices of least nuclear norm do not: with the eigenvalues $x_j$ of the end, the matrix that has the entries
+    $\sqrt{{x_j x_k}}$ in its eigenvectors fits as well, with the same nuclear norm, and by its rank one it has the
+    least quasi-norms too. So the sentence is about the end, which the theorem on the slide names. The quasi-norm to the
+    power of $p$ is $\sum_r \sigma_r^p$, for $p = 1$ the nuclear norm. The end of the flow is moved along $q_1 q_2^\top
+    + q_2 q_1^\top$, for two of its eigenvectors. This changes no measurement ({seen:.1e} at most, where a billionth is
+    allowed), as they have the same eigenvectors. While the matrix stays positive semidefinite, its nuclear norm, the
+    trace, does not change either. But two eigenvalues move apart, and every $\sum_r \sigma_r^p$ with $p < 1$ falls,
+    relatively by {falls:.1e} at the least; more than {resolution:g} counts. So the end of the networks is no local
+    minimum of these sums, at any depth.
     """
     draws = _from_smallest_start(ends)
     powers = np.array(settings_of(ends)["powers"])  # p of the norms, below, at and above 1
