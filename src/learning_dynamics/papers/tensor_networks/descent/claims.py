@@ -270,8 +270,9 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     yield Facts(
         share=share,
         count=int(limits["direction"].nunique()),
-        apart=float(np.nanmax(layers_apart)),
-        coefficients=float(np.nanmax(coefficients_apart)),
+        # of networks whose largest singular values tie
+        apart=float(np.nanmax(layers_apart, where=~is_simple, initial=0.0)),
+        coefficients=float(np.nanmax(coefficients_apart, where=~is_simple, initial=0.0)),
     )
 
 

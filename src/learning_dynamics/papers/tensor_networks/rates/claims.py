@@ -146,7 +146,8 @@ def _falls_at_least(flows: Draws, speed: Quantity, *, at_rate: float, tolerance:
 
 @claim(
     "equation (62)",
-    scope="diagonal and convolutional networks; one or two random points; two and three layers",
+    scope="diagonal and convolutional networks; one or two random points; two and three layers, which start with equal "
+    "singular coordinates, the last one at zero",
     quantifier="all draws",
 )
 def equation_62(losses: Sequence[Table], *, tolerance: Positive) -> Claim:
@@ -155,8 +156,9 @@ def equation_62(losses: Sequence[Table], *, tolerance: Positive) -> Claim:
 
     $s_{\min}$ is the least singular value; $S$ is the matrix of Assumption 1, $X$ that of the points, and $\lambda$ the
     least $\bar\eta_j^2$ of Theorem 4. With one data point the bound is sharp at large scales, where the layers hardly
-    move: the slowest of {draws} losses falls {closest:.4f} times as fast as the bound. Convolutional networks have a
-    complex $S$, which Theorem 4 excludes; the steps that lead to (62) are those of appendix D.1.1, which allow it.
+    move: the slowest of {draws} losses falls {closest:.4f} times as fast as the bound. The $\bar\eta_j$ are equal here,
+    so that least and largest are one. Convolutional networks have a complex $S$, which Theorem 4 excludes; the steps
+    that lead to (62) are those of appendix D.1.1, which allow it.
     """
     flows = Draws(losses, network=["diagonal", "convolutional"])
     return _falls_at_least(flows, quantities.SPEED, at_rate=1.0, tolerance=tolerance)  # fills {closest}
@@ -164,7 +166,8 @@ def equation_62(losses: Sequence[Table], *, tolerance: Positive) -> Claim:
 
 @claim(
     "equation (73)",
-    scope="two layers; diagonal and convolutional networks; single random points",
+    scope="two layers, which start with equal singular coordinates, the last one at zero; diagonal and convolutional "
+    "networks; single random points",
     quantifier="all draws",
 )
 def equation_73(losses: Table, *, tolerance: Positive) -> Claim:

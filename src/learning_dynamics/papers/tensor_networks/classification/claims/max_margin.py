@@ -213,9 +213,10 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     $\ell_2$ max-margin classifier, without assuming that $X^T r$ converges.
 
     $X^T r$ is the gradient of the loss by the coefficients. The gap is what the least margin, at unit $\ell_2$ norm of
-    the coefficients, lacks of the largest possible; it has come to {value:.1e} on the worst of {draws} draws. The angle
-    to the max-margin direction falls only like $(\log t)^{-1/L}$, unless the support vectors span all inputs: the first
-    layer keeps its part outside their span, and the other layers multiply it.
+    the coefficients, lacks of the largest possible; it is at most {value:.1e} on {draws} draws, which is what the cap
+    on the exponent of the loss leaves two support vectors of unequal weights. The angle to the max-margin direction
+    falls only like $(\log t)^{-1/L}$, unless the support vectors span all inputs: the first layer keeps its part
+    outside their span, and the other layers multiply it.
     """
     flows = Draws([two, three], network="fully_connected")
     yield vanishes(
@@ -244,10 +245,11 @@ def corollary_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim
 
     The problem is the least $\sum_j |\beta_j|^{2/L}$ with all margins at least one; $X^T r$ is the gradient of the loss
     by the coefficients $\beta$. With two layers the stationary point has the largest margin at unit $\ell_1$ norm:
-    every draw is judged by what its margin lacks of this one, relative to it, and the slowest has come to {value:.1e}.
-    With three layers {above_minimum} of {deep} draws end more than one per cent above the problem's global minimum.
-    Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees. Draws in which it still turns
-    are undecided, or judged by their loss alone ({turning} of them).
+    every draw is judged by what its margin lacks of this one, relative to it: {value:.1e} at most. Two support vectors
+    of unequal weights keep a gap of this order however late it is, because the exponent of the loss is capped. With
+    three layers {above_minimum} of {deep} draws end more than one per cent above the problem's global minimum. Over the
+    second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees. Draws in which it still turns are
+    undecided, or judged by their loss alone ({turning} of them).
     """
     # the helper fills {above_minimum}, {deep}, {turned} and {turning}
     yield from _limit_is_stationary(two, three, network="diagonal", norm="l1", slack=slack)
@@ -390,7 +392,8 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     counts as sparse if its largest entries, as many as there are data points, leave out at most {allowed:.1e} of its
     $\ell_1$ norm. Those of $\rho$ leave out at most {value:.1e}. On the median draw those of $z$ itself leave out
     {inputs:.2g}, and those of $T z$ {mapped:.2g}: $T z = T T^T \rho$ is another vector, sparse together with every
-    $\rho$ only if the rows of $T$ are orthogonal (docs/tensor_networks.md).
+    $\rho$ only if the rows of $T$ are orthogonal. If "sparsity under $T$" is read as a sparse $T z$, the remark holds
+    for such $T$ alone; for an invertible $T$ a sparse $T z$ takes $S = T^{-T}$ (docs/tensor_networks.md).
     """
     flows = Draws([two, three], network="decomposable")
     end = flows.at_end("log_log_time")
