@@ -147,12 +147,12 @@ class Orders(NamedTuple):
     repeated: float  # of aligned features, where the N examples repeat one context
 
 
-PRINTED = Orders(aligned=1.0, random=1.0, repeated=1.0)  # eq. 22
-CORRECTED = Orders(aligned=0.5, random=0.0, repeated=1.0)  # errata 1
+ORDERS = Orders(aligned=0.5, random=0.0, repeated=1.0)  # errata 1
 # The rivals of `theorem_b_3_dominant_class`, by the orders that they predict; each replaces the order of every check
-# that has one. Each of the first three differs from CORRECTED in one order: the check of that order refuses it, the
-# others let it through.
+# that has one. The first reads eq. 22, "proportional to O(N)", without "bounded" in the sentence before it. Each of the
+# next three differs from ORDERS in one order: the check of that order refuses it, the others let it through.
 OTHER_ORDERS = {
+    "rates in proportion to N": Orders(aligned=1.0, random=1.0, repeated=1.0),
     "the root of N at random starts as well": Orders(aligned=0.5, random=0.5, repeated=1.0),
     "N for aligned features, nothing at random starts": Orders(aligned=1.0, random=0.0, repeated=1.0),
     "the root of N where a context is repeated as well": Orders(aligned=0.5, random=0.0, repeated=0.5),
@@ -161,46 +161,40 @@ OTHER_ORDERS = {
 
 
 @claim(
-    "Theorem B.3, second part",
+    "Theorem B.3, second part, the order in N",
     scope="balanced starts, uniform predictions, one class of N examples among classes of one, up to 1000 at random "
     "starts; d = 2; orthonormal inputs, and N examples that repeat one context",
-    correction=(
-        r"Rates are proportional to $N$ for aligned features, where the $N$ examples repeat one context and share its "
-        r"row of $f$. Where inputs are orthonormal, as the appendix has them, rates stay below $\eta \sigma \sqrt{N}$, "
-        r"which aligned features approach when classes are many; at random starts their typical size does not grow "
-        r"with $N$."
-    ),
+    origin="ours",
     quantifier="all draws",
 )
 def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, many_classes: Positive) -> Claim:
-    r"""From a balanced start with uniform predictions, and with many classes, rates are proportional to the size $N$ of
-    the largest class.
+    r"""From a balanced start with uniform predictions, and with many classes, rates are bounded by $\eta \sigma
+    \sqrt{N}$ with orthonormal inputs, and aligned features approach this; at random starts they do not grow with the
+    size $N$ of the largest class. For aligned features that repeat one context they are proportional to $N$.
 
-    The theorem's formula says "proportional", its text "bounded" (errata 1). This verdict rests on the formula; read as
-    the bound, the sentence holds, which is another claim, `theorem_b_3_bound`. The bound $\sqrt{N}$ is judged here.
-    Rates are $|\dot\sigma_i| = \eta |g_i| \sigma_i$ with $g_i = u_i^T A v_i$, where $u_i$ and $v_i$ are singular
-    vectors of the features $f$ and the classifier $W$. At uniform predictions $A$ is $1/V$ minus the one-hot labels.
-    The spectral norm of $A$ is $\sqrt{N}$ up to terms in $1/V$, never more. The sum over the $N$ examples of the class
-    in eq. 21 runs over entries of a unit vector, and such a sum is at most $\sqrt{N}$. Features that start tiny align
-    with the top singular vectors of $A$ and then grow at the rate of its norm: the slope of the log of their relative
-    growth rate on $\log N$ is {aligned:.3f} on average. At random starts $u_i$ and $v_i$ are independent of $A$, and
-    $g_i$ is of order $1/\sqrt{V}$ whatever $N$ is (slope {order_at_random:.2f}, with {many_classes:g} classes or more).
-    If the $N$ examples are one context, their row's gradient is their sum, and the slope is {repeats:.3f}.
+    The theorem bounds rates by $O(N)$ (`theorem_b_3_bound`); orthonormal inputs, which the appendix has, do not attain
+    that bound (errata 1). Rates are $|\dot\sigma_i| = \eta |g_i| \sigma_i$ with $g_i = u_i^T A v_i$, where $u_i$ and
+    $v_i$ are singular vectors of the features $f$ and the classifier $W$. At uniform predictions $A$ is $1/V$ minus the
+    one-hot labels. The spectral norm of $A$ is $\sqrt{N}$ up to terms in $1/V$, never more. The sum over the $N$
+    examples of the class in eq. 21 runs over entries of a unit vector, and such a sum is at most $\sqrt{N}$. Features
+    that start tiny align with the top singular vectors of $A$ and then grow at the rate of its norm: the slope of the
+    log of their relative growth rate on $\log N$ is {aligned:.3f} on average. At random starts $u_i$ and $v_i$ are
+    independent of $A$, and $g_i$ is of order $1/\sqrt{V}$ whatever $N$ is (slope {order_at_random:.2f}, with
+    {many_classes:g} classes or more). If the $N$ examples are one context, their row's gradient is their sum, and the
+    slope is {repeats:.3f}.
     """
     growth = r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned"
     yield _has_order(
         growth,
         _orders_in_size(early),
-        PRINTED.aligned,
+        ORDERS.aligned,
         left_by_alignment=_order_left_by_alignment(early),
-        corrected=CORRECTED.aligned,
         rivals={phrase: orders.aligned for phrase, orders in OTHER_ORDERS.items()},
     )
     yield _has_order(
         f"{growth}, one repeated context",
         _orders_in_size(repeated),
-        PRINTED.repeated,
-        corrected=CORRECTED.repeated,
+        ORDERS.repeated,
         rivals={phrase: orders.repeated for phrase, orders in OTHER_ORDERS.items()},
     )
     random = starts[starts["classes"] >= many_classes]
@@ -209,14 +203,13 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     yield equal(
         r"slope of $\log(|\dot\sigma_i| / \sigma_i)$ on $\log N$ at random starts",
         order_at_random,
-        PRINTED.random,
+        ORDERS.random,
         # E g^2 = (V - 1) / V^2 whatever N is (errata 1); the mean of log |g|, which the slope is of, may depend on N.
         # By how much is not derived. 0.05 is chosen: a tenth of the distance of the orders 0 and 1/2.
         tolerance=0.05,
         resolution=0.25,  # half the distance of the orders 0, 1/2 and 1
         because="interval of the slope, and a twentieth (chosen), as N changes the shape of the rates' distribution, "
         "though not their mean square",
-        corrected=CORRECTED.random,
         rivals={phrase: orders.random for phrase, orders in OTHER_ORDERS.items()},
     )
     end = early[early["time"] == early["time"].max()]
@@ -242,8 +235,7 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     yield _is_bounded_by_a_power(
         starts,
         early,
-        PRINTED.aligned,
-        corrected=CORRECTED.aligned,
+        ORDERS.aligned,
         rivals={phrase: orders.aligned for phrase, orders in OTHER_ORDERS.items()},
     )
     yield Facts(
@@ -270,8 +262,7 @@ def _orders_in_size(early: Table) -> np.ndarray:
 def _has_order(name: str, orders: np.ndarray, order: float, *, left_by_alignment: ArrayLike = 0.0) -> Check:
     """Check that each seed's measured order in N is `order`, up to what incomplete alignment may change.
 
-    `orders` and `left_by_alignment` have the shape (seeds,). `takes_rivals` adds `corrected` and `rivals`,
-    which are other orders.
+    `orders` and `left_by_alignment` have the shape (seeds,). `takes_rivals` adds `rivals`, which are other orders.
     """
     return equal_on_every_draw(
         f"{name}, error",
@@ -326,7 +317,7 @@ def _growth_deficits(early: Table) -> pd.DataFrame:
 
 @takes_rivals("order")
 def _is_bounded_by_a_power(starts: Table, early: Table, order: float) -> Check:
-    """Check that relative growth rates, random and aligned, are at most N^order; in the paper's eq. 22 it is one.
+    """Check that relative growth rates, random and aligned, are at most N^order.
 
     Draws of this check are singular values of the random starts and recorded times of the early flows.
     """
@@ -357,7 +348,7 @@ def _bound_on_relative_rates(flows: Sequence[Table]) -> float:
 
 
 @claim(
-    "Theorem B.3, second part, as a bound",
+    "Theorem B.3, second part",
     scope="balanced starts with uniform predictions, random and aligned; up to 1000 classes, d = 2; orthonormal "
     "inputs, and N examples that repeat one context",
     quantifier="all draws",
@@ -382,7 +373,9 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
         at_most=_bound_on_relative_rates(flows),
         because="the bound, and ten times the predictions' departure from 1/V",
         rivals={
-            "the root of N as the bound": {"values": _relative_rates(starts, flows, 0.5)},
+            "the root of N as the bound, where a context is repeated as well": {
+                "values": _relative_rates(starts, flows, 0.5)
+            },
             "a bound that does not grow with N": {"values": _relative_rates(starts, flows, 0.0)},
         },
     )
@@ -429,8 +422,12 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped_error: 
         at_most=_bound_on_relative_rates(flows),
         because="the bound, and ten times the predictions' departure from 1/V",
         rivals={
-            "half of N as the bound": {"values": 2 * _gains_left(starts, flows, 1.0)},
-            "the root of N as the bound": {"values": _gains_left(starts, flows, 0.5)},
+            "half of N as the bound, where a context is repeated as well": {
+                "values": 2 * _gains_left(starts, flows, 1.0)
+            },
+            "the root of N as the bound, where a context is repeated as well": {
+                "values": _gains_left(starts, flows, 0.5)
+            },
             "a bound that does not grow with N": {"values": _gains_left(starts, flows, 0.0)},
         },
     )

@@ -33,6 +33,7 @@ SETTING_OF_SIZES = ["counts", *SETTING]  # columns that tell settings of skewed 
     scope="eight examples in V = 4 classes, d = 2; equal classes; d = 3; cross-entropy, gradient descent in full and "
     "in small batches from Gaussian starts of scale 1e-4; RankMe over all examples, at every step",
     empirical=True,
+    origin="ours",
     quantifier="some setting",
 )
 def eight_examples_show_three_phases(
