@@ -22,6 +22,7 @@ from learning_dynamics.tidy import (
     joined,
     rows,
     select,
+    settings_of,
 )
 
 TIMES = np.array([0.0, 0.5, 2.0])
@@ -248,6 +249,71 @@ def test_draws_of_several_tables_follow_one_another_each_table_sorted_by_seed(dr
 
 def test_each_draw_has_the_settings_of_its_table(draws):
     np.testing.assert_array_equal(draws.setting("integration.rtol"), [1e-6, 1e-6, 1e-9])
+
+
+@pytest.fixture
+def sweep():
+    """A sweep of two scales, as many as draws: of seeds 0 and 1 a number that is 10 at scale 0.1 and 20 at 0.2."""
+    parts = [flow().assign(scale=scale, value=100 * scale) for scale in (0.1, 0.2)]
+    both = pd.concat(parts, ignore_index=True)
+    both.attrs = {"draw": ("seed",), "swept": ("scale",), "settings": {"scale": [0.1, 0.2], "rtol": 1e-6}}
+    return both
+
+
+def test_each_draw_of_one_value_of_a_sweep_has_that_value(sweep):
+    np.testing.assert_array_equal(Draws(sweep[sweep["scale"] == 0.2]).setting("scale"), [0.2, 0.2])
+    np.testing.assert_array_equal(Draws(sweep, scale=0.2).setting("scale"), [0.2, 0.2])
+    np.testing.assert_array_equal(Draws(sweep, scale=0.2).setting("rtol"), [1e-6, 1e-6])
+
+
+def test_draws_of_a_sweep_may_be_told_apart_by_the_swept_value(sweep):
+    by_scale = Draws(sweep, draw=["scale", "seed"])
+    np.testing.assert_array_equal(by_scale["end"], [10, 10, 20, 20])
+    np.testing.assert_array_equal(by_scale.setting("scale"), [0.1, 0.1, 0.2, 0.2])
+    # each draw with both of its numbers, by an axis of scales
+    np.testing.assert_array_equal(Draws(sweep).entries("end", "scale"), [[[10], [20]], [[10], [20]]])
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        pytest.param(lambda draws: draws["end"], id="a number"),
+        pytest.param(lambda draws: draws.largest("state"), id="the largest"),
+        pytest.param(lambda draws: draws.column("time"), id="a column"),
+        pytest.param(lambda draws: draws.setting("scale"), id="the swept setting"),
+        pytest.param(lambda draws: draws.setting("rtol"), id="another setting"),
+    ],
+)
+def test_draws_that_mix_values_of_a_sweep_are_refused_by_the_name_of_the_setting(sweep, read):
+    with pytest.raises(
+        ProjectError, match=r"each draw mixes runs of a sweep, which differ in scale; .*table\['scale'\]"
+    ):
+        read(Draws(sweep))
+
+
+def test_a_list_is_no_setting_of_each_draw_even_with_an_item_for_each():
+    table = flow()
+    table.attrs["settings"] = {"counts": [10, 20]}
+    with pytest.raises(ProjectError, match="setting `counts` is a list"):
+        Draws(table).setting("counts")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param([0.1, 0.2], id="numbers"),
+        pytest.param(["orthogonal", "gaussian"], id="words"),
+        pytest.param([[1, 1], [2, 1]], id="lists"),
+        pytest.param([5.0, None], id="a number and none"),
+    ],
+)
+def test_settings_of_some_rows_of_a_sweep_have_the_value_of_these_rows(values):
+    swept = pd.DataFrame({"value": range(4), "start.of": [values[0]] * 2 + [values[1]] * 2})
+    swept.attrs = {"swept": ("start.of",), "settings": {"start": {"of": values, "rate": 1.0}, "seeds": 2}}
+    assert settings_of(swept) == {"start": {"of": values, "rate": 1.0}, "seeds": 2}
+    assert settings_of(swept[swept["value"] < 2]) == {"start": {"of": values[0], "rate": 1.0}, "seeds": 2}
+    assert settings_of(swept[swept["value"] > 2]) == {"start": {"of": values[1], "rate": 1.0}, "seeds": 2}
+    assert swept.attrs["settings"]["start"]["of"] == values
 
 
 # of seeds 0, 1 and 5: shape (draws, times, entries)

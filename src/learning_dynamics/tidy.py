@@ -19,7 +19,8 @@ from learning_dynamics.errors import ProjectError, suggest_name
 P = ParamSpec("P")
 T = TypeVar("T")
 Quantity = str  # the name of a quantity that metrics list in their docstring
-Table = pd.DataFrame  # metrics of a run; ``attrs`` hold the settings it was made with, and its draw columns
+# metrics of a run; ``attrs`` hold the settings it was made with, its draw columns and, of a sweep, which are ``swept``
+Table = pd.DataFrame
 Tables = Iterable[pd.DataFrame]  # what a metrics function yields, to be one table
 
 
@@ -251,7 +252,8 @@ class Draws:
         Raises
         ------
         ProjectError
-            If it was not measured, draws of a table differ in their number of entries, or tables in their axes.
+            If it was not measured, draws of a table differ in their number of entries, tables differ in their axes, or
+            rows of a draw are of several runs of a sweep.
         """
         sizes = {tuple(select(table, quantity, **self._where)[list(axes)].nunique()) for table in self.tables}
         if len(sizes) > 1:
@@ -259,6 +261,7 @@ class Draws:
 
         def read(draws: Draws) -> np.ndarray:
             chosen = select(draws.tables[0], quantity, **self._where)
+            draws._refuse_several_runs(chosen, axes)
             # of each row the number of its draw, -1 where a draw column is empty
             places = chosen.groupby(draws._draw_columns()).ngroup().fillna(-1).to_numpy(dtype=int)
             order = np.argsort(places, kind="stable")[np.sum(places < 0) :]  # rows that miss a draw column are of none
@@ -294,11 +297,24 @@ class Draws:
         return self.per_table(lambda draws: draws._first_rows()[name].to_numpy())
 
     def setting(self, key: str) -> np.ndarray:
-        """Return a setting that each draw's table was made with, ``integration.rtol``, shape (draws,)."""
+        """Return a setting that each draw was made with, ``integration.rtol``, shape (draws,).
+
+        Of a swept setting each draw has the value of its rows.
+
+        Raises
+        ------
+        ProjectError
+            If the setting is a list, or rows of a draw are of several runs of a sweep.
+        """
 
         def read(draws: Draws) -> np.ndarray:
-            value = functools.reduce(operator.getitem, key.split("."), settings_of(draws.tables[0]))
-            return np.full(len(draws._first_rows()), value)
+            table, first_rows = draws.tables[0], draws._first_rows()
+            if key in swept_columns(table):
+                return first_rows[key].to_numpy()
+            value = functools.reduce(operator.getitem, key.split("."), settings_of(table))
+            if isinstance(value, list | tuple):
+                raise ProjectError(f"setting `{key}` is a list, not one value for each draw; read it by `settings_of`")
+            return np.full(len(first_rows), value)
 
         return self.per_table(read)
 
@@ -308,7 +324,19 @@ class Draws:
 
     def _first_rows(self) -> pd.DataFrame:
         names = self._draw_columns()
-        return select(self.tables[0], **self._where).dropna(subset=names).drop_duplicates(names).sort_values(names)
+        chosen = select(self.tables[0], **self._where)
+        self._refuse_several_runs(chosen)
+        return chosen.dropna(subset=names).drop_duplicates(names).sort_values(names)
+
+    def _refuse_several_runs(self, chosen: pd.DataFrame, axes: Sequence[str] = ()) -> None:
+        """Refuse rows of a draw that are of several runs of a sweep, and that neither draws nor axes tell apart."""
+        told_apart = {*self._draw_columns(), *axes}
+        mixed = [key for key in swept_columns(chosen) if key not in told_apart and len(values_of_rows(chosen, key)) > 1]
+        if mixed:
+            raise ProjectError(
+                f"each draw mixes runs of a sweep, which differ in {', '.join(mixed)}; take the rows of one value, "
+                f"table[table[{mixed[0]!r}] == ...], or name the column in `draw`"
+            )
 
 
 class Settings(dict[str, Any]):
@@ -319,8 +347,30 @@ class Settings(dict[str, Any]):
 
 
 def settings_of(table: pd.DataFrame) -> dict[str, Any]:
-    """Return the settings that a table was made with."""
-    return table.attrs["settings"]
+    """Return the settings that a table was made with.
+
+    A swept setting has the value of the table's rows; if they have several it is the list of these.
+    """
+    settings: dict[str, Any] = table.attrs["settings"]
+    for key in swept_columns(table):
+        values = values_of_rows(table, key)
+        name, _, inner = key.partition(".")  # a setting of a class is `limit.rtol`
+        value = values[0] if len(values) == 1 else values
+        settings = settings | {name: settings[name] | {inner: value} if inner else value}
+    return settings
+
+
+def swept_columns(table: pd.DataFrame) -> list[str]:
+    """Return the swept settings that a table has as columns; none if it is of no sweep."""
+    return [key for key in table.attrs.get("swept", ()) if key in table]
+
+
+def values_of_rows(table: pd.DataFrame, column: str) -> list[Any]:
+    """Return the different values that a column has, in the order of the rows; None where it is empty."""
+    values = table[column]
+    compared = values.astype(str) if values.dtype == object else values  # lists have no hash
+    different = values[~compared.duplicated()].tolist()
+    return [None if value != value else value for value in different]  # nan is no value but itself
 
 
 def ascending(setting: str, **tables: pd.DataFrame) -> None:

@@ -339,6 +339,37 @@ def test_bundles_give_the_table_of_a_sweep_without_bundles(swept):
     ) == [True, True]
 
 
+@pytest.mark.parametrize("run", ["scan", "packed"])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "project.table('toy', {run!r}, rate=0.01, every=1)",
+        "project.table('toy', {run!r}).query('rate == 0.01 and every == 1')",
+    ],
+)
+def test_a_claim_is_judged_at_one_value_of_a_sweep_as_on_that_run(swept, run, rows):
+    code = f"judged = ld.judge('toy', 'geometric', {{'slow': {rows.format(run=run)}}})"
+    assert values_of_sweep(
+        swept, "judged.verdict", "judged.headline == ld.judge('toy', 'geometric').headline", code=code
+    ) == ["reproduced", True]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("table[table['every'] == 1]", "the table has 3 values of `rate`, and the claim is judged at one; give table["),
+        ("table[table['rate'] == 0.01]", "the table has 2 values of `every`"),
+        ("table.drop(columns='rate')", "the table lacks the columns rate"),
+    ],
+)
+def test_a_claim_is_not_judged_on_several_values_of_a_sweep_at_once(swept, rows, words):
+    code = f"""{DEFINE_REFUSAL}
+table = project.table("toy", "scan")
+"""
+    (message,) = values_of_sweep(swept, f"refusal(ld.judge, 'toy', 'geometric', {{'slow': {rows}}})", code=code)
+    assert words in message
+
+
 def test_a_selection_of_a_sweeps_rows_has_the_settings_of_the_sweep(swept):
     code = """
 scan = project.table("toy", "scan")

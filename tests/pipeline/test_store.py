@@ -238,7 +238,8 @@ def test_a_swept_run_is_one_table_with_a_column_for_each_swept_setting(tmp_path)
     assert scan["gamma"].tolist() == [1e-4] * 4 + [1.0] * 6
     assert scan["width"].tolist() == [10, 10, 20, 20, 10, 10, 10, 20, 20, 20]
     assert scan["value"].tolist() == [2.0] * 4 + [3.0] * 6
-    assert scan.attrs == {"settings": {"init": "orthogonal", **sweep}, "draw": ("seed",), "run": "scan"}
+    settings = {"init": "orthogonal", **sweep}
+    assert scan.attrs == {"settings": settings, "draw": ("seed",), "run": "scan", "swept": ("gamma", "width")}
 
 
 def test_a_role_of_a_list_of_runs_has_a_list_of_tables(tmp_path):

@@ -51,7 +51,7 @@ from learning_dynamics.pipeline.store.stamps import plain_facts
 from learning_dynamics.pipeline.store.tables import read_table, values_in
 from learning_dynamics.plotting import LOOKS, Plot
 from learning_dynamics.plotting import style as style_of
-from learning_dynamics.tidy import select
+from learning_dynamics.tidy import select, swept_columns, values_of_rows
 from learning_dynamics.trajectories import Trajectory
 
 SCALE = "LEARNING_DYNAMICS_SCALE"
@@ -158,7 +158,7 @@ class Project:
         """Return the metrics of a run as a tidy table, or some rows of it.
 
         The runs of a sweep are one table: a row for each run, draw and measurement, with a column for each swept
-        setting. ``attrs["settings"]`` holds the settings that it was made with.
+        setting. ``attrs["settings"]`` holds the settings that it was made with, of a swept one all values.
 
         >>> scan = project("sweep.yaml")  # doctest: +SKIP
         >>> scan.table("spectral_bias", "small_scale_sweep", "sigma_w1", index=4, phase="limit")  # doctest: +SKIP
@@ -400,8 +400,8 @@ class Project:
         Raises
         ------
         ProjectError
-            If there is no such claim, role or setting, what is given is of another kind or rounded to single precision,
-            or a run's metrics are not there.
+            If there is no such claim, role or setting, what is given is of another kind, rounded to single precision or
+            of several values of a swept setting, or a run's metrics are not there.
         """
         plan = self._plan(paper, check=True)
         check_known(claim, list(plan.config.blocks(paper, "claims")), "claim", paper)
@@ -450,7 +450,8 @@ class Project:
         first_run, _ = config.runs_of(paper, run)[0]
         function_name = config.function_name("metrics", paper, first_run)
         declared = paper_function(paper, "metrics", function_name).columns
-        missing = [column.name for column in declared if column.name not in rows]
+        needed = [*(column.name for column in declared), *rows.attrs.get("swept", ())]
+        missing = [name for name in needed if name not in rows]
         if missing or "settings" not in rows.attrs:
             lacks = f"the columns {', '.join(missing)}" if missing else "the settings that it was made with"
             raise ProjectError(
@@ -461,6 +462,14 @@ class Project:
                 raise ProjectError(
                     f"{paper} {where}: column {column.name!r} is {rows[column.name].dtype}, and claims decide by more "
                     "digits than it has; give the float64 table that was measured"
+                )
+        swept = config.resolved_block(paper, "runs", run).get("sweep", {})
+        for column in swept_columns(rows):
+            values = values_of_rows(rows, column)
+            if column not in swept and len(values) > 1:
+                raise ProjectError(
+                    f"{paper} {where}: the table has {len(values)} values of `{column}`, and the claim is judged at "
+                    f"one; give table[table[{column!r}] == {values[0]!r}]"
                 )
         if rows.index.has_duplicates:
             raise ProjectError(f"{paper} {where}: rows of the table repeat, and would count as draws of their own")

@@ -23,7 +23,8 @@ def join_tables(name: str, sweep: Mapping[str, Any], tables: Sequence[tuple[Mapp
     """Return the tables of a sweep's runs as one, with a column for each swept setting."""
     merged = pd.concat([table.assign(**differing) for differing, table in tables], ignore_index=True)
     attrs = tables[0][1].attrs
-    merged.attrs = attrs | {"settings": Settings(overlay(attrs["settings"], sweep)), "run": name}
+    settings = Settings(overlay(attrs["settings"], sweep))
+    merged.attrs = attrs | {"settings": settings, "run": name, "swept": tuple(sweep)}
     return merged
 
 

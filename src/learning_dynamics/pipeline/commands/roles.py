@@ -59,7 +59,7 @@ def load_tables(folder: Path, roles: Mapping[str, RunSpec | list[RunSpec]]) -> d
 
 
 def load_table(folder: Path, run: RunSpec, where: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """Return the table of one run; ``attrs`` hold its settings, its draw columns and its name.
+    """Return the table of one run; ``attrs`` hold its settings, its draw columns, its name and which are swept.
 
     With `where` only the rows in which columns of the metrics have the given values are read.
 
@@ -104,7 +104,8 @@ def parts_of_table(
         fingerprints += [fingerprint for fingerprint, _ in contents]
 
         draw_columns, added = draw_columns_of(arrow.schema), added_columns_of(arrow.schema)
-        attrs = attrs or {"settings": Settings(overlay(record["settings"], sweep)), "draw": draw_columns, "run": name}
+        settings = Settings(overlay(record["settings"], sweep))
+        attrs = attrs or {"settings": settings, "draw": draw_columns, "run": name, "swept": tuple(sweep)}
         arrows.append(arrow.drop_columns(added))
         if rows is not None and sum(map(len, arrows)) >= rows:
             yield _join_with_swept(folder / name, arrows, run_numbers, swept, attrs)
