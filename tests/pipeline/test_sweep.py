@@ -205,6 +205,25 @@ def test_a_file_of_a_sweep_takes_further_values_after_those_that_it_has(clean, s
     assert "[0.01, 0.02, 0.005, 0.03]" in clean.read("sweep.yaml")
 
 
+def test_a_file_of_a_bundled_sweep_keeps_its_bundles(clean):
+    def sweep(*arguments: str) -> str:
+        ended = clean.cli("sweep", "toy", "slow", "--vary", FOUR_RATES, "--out", "sweep.yaml", *arguments)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    def bundle() -> int:
+        return yaml.safe_load(clean.read("sweep.yaml"))["changes"]["toy"]["runs"]["slow_sweep"]["bundle"]
+
+    changed = "sweep.yaml: has bundles of"
+    assert changed not in sweep("--bundle", "2")
+    continued = sweep()
+    assert "4 runs like slow of toy, 2 to a job" in continued
+    assert changed not in continued
+    assert bundle() == 2
+    assert "sweep.yaml: has bundles of 3 runs now, and had 2 before" in sweep("--bundle", "3")
+    assert bundle() == 3
+
+
 def test_a_file_of_a_sweep_is_not_overwritten_with_fewer_values_or_other_settings(clean, sweep):
     assert sweep("--vary", FOUR_RATES, "--out", "sweep.yaml") == ""
     before = clean.read("sweep.yaml")

@@ -54,6 +54,7 @@ def execute(
         Name of the sweep; without it RUN_sweep.
     bundle : int, optional
         How many runs one job simulates and measures into one table; for runs that take less than a second each.
+        Without it as many as in the file to be written, if that has this sweep.
     out : path, optional
         The file to write; without it the overlay is printed.
     files : sequence of path
@@ -72,12 +73,17 @@ def execute(
     if sweep_name in config.blocks(paper, "runs"):
         raise ProjectError(f"{paper} has a run `{sweep_name}`; choose another --name")
     changes = {paper: overlay_of_sweep(config, paper, run, sweep_name, vary, settings, bundle)}
-    values_by_setting = changes[paper]["runs"][sweep_name]["sweep"]
+    block = changes[paper]["runs"][sweep_name]
+    values_by_setting = block["sweep"]
+    old_block: dict[str, Any] = {}
     if out is not None:
+        old_block = block_of_file(out, {"changes": changes}, paper, sweep_name)
         # new values come after those of the file, so that bundles of these stay as they are
-        for setting, old_values in values_of_file(out, {"changes": changes}, paper, sweep_name).items():
+        for setting, old_values in old_block.get("sweep", {}).items():
             new_values = [value for value in values_by_setting[setting] if value not in old_values]
-            changes[paper]["runs"][sweep_name]["sweep"][setting] = old_values + new_values
+            block["sweep"][setting] = old_values + new_values
+        if bundle is None and "bundle" in old_block:
+            bundle = block["bundle"] = old_block["bundle"]
     try:
         with numba_disabled():
             plan = Plan(load(files, {"papers": [paper], "changes": changes}))
@@ -108,6 +114,9 @@ def execute(
     with atomic_write(out) as partial:
         partial.write_text(text, encoding="utf-8")
     print(f"{out}: {instructions}")
+    old_bundle = old_block.get("bundle")
+    if old_block and bundle != old_bundle:
+        print(f"{out}: has bundles of {bundle} runs now, and had {old_bundle or 'none'} before")
 
 
 def overlay_of_sweep(
@@ -200,8 +209,8 @@ def _settings_in_stamp(plan: Plan, paper: str, name: str) -> dict[str, Any]:
     return dict(json.loads(json.dumps(settings)))
 
 
-def values_of_file(out: Path, new_overlay: Mapping[str, Any], paper: str, sweep_name: str) -> dict[str, list[Any]]:
-    """Return the values that the sweep has in the file to be written, by setting; none if there is no file.
+def block_of_file(out: Path, new_overlay: Mapping[str, Any], paper: str, sweep_name: str) -> dict[str, Any]:
+    """Return the block that the sweep has in the file to be written, with ``sweep`` and ``bundle``; {} without a file.
 
     Raises
     ------
@@ -211,24 +220,25 @@ def values_of_file(out: Path, new_overlay: Mapping[str, Any], paper: str, sweep_
     if not out.is_file():  # a folder is refused when it is to be written
         return {}
     with suppress(ProjectError, KeyError, TypeError, AttributeError):  # the file is no overlay with such a sweep
-        old_rest, old_values = _split_sweep(read_yaml(out), paper, sweep_name)
-        new_rest, new_values = _split_sweep(new_overlay, paper, sweep_name)
+        old_rest, old_block = _split_sweep(read_yaml(out), paper, sweep_name)
+        new_rest, new_block = _split_sweep(new_overlay, paper, sweep_name)
+        old_values, new_values = old_block["sweep"], new_block["sweep"]
         has_all = all(value in new_values[key] for key, values in old_values.items() for value in values)
         # the names of runs follow from the settings and their order
         has_same_settings = list(old_values) == list(new_values)
         if old_rest == new_rest and has_same_settings and has_all:
-            return old_values
+            return old_block
     raise ProjectError(f"{out}: is there, and is not this sweep or fewer of its values; name another file with --out")
 
 
-def _split_sweep(
-    overlay_file: Mapping[str, Any], paper: str, sweep_name: str
-) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Return an overlay without the values of a sweep and its ``bundle``, and the values by setting."""
+def _split_sweep(overlay_file: Mapping[str, Any], paper: str, sweep_name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return an overlay without the values of a sweep and its ``bundle``, and the block with both."""
     rest = deepcopy(dict(overlay_file))
     run = rest["changes"][paper]["runs"][sweep_name]
+    block = dict(run)
     run.pop("bundle", None)
-    return rest, run.pop("sweep")
+    run.pop("sweep")
+    return rest, block
 
 
 def types_of_settings(config: Config, paper: str, name: str) -> Mapping[str, Any]:
