@@ -501,6 +501,21 @@ def test_a_syntax_error_is_one_line_that_names_its_line(workspace):
     assert f'{of_pipeline}", line {line}:\n' in said
 
 
+@fault("a misspelt field in a caption", "one-line error; the previous pages stay")
+def test_a_misspelt_field_leaves_the_previous_pages_until_it_is_corrected(workspace):
+    pages = ("figures/index.html", "figures/toy.html", "results/claims.parquet")
+    before = [(workspace.folder / page).read_bytes() for page in pages]
+    workspace.edit(f"{PAPER}/growth/figures.py", "{draws}", "{drawz}")
+    for _ in range(2):  # the second start tries again
+        ended = workspace.snakemake(check=False)
+        assert ended.returncode != 0
+        assert "`growth`: the text has a field `{drawz}` that nothing fills; did you mean `draws`?" in ended.stderr
+        assert [(workspace.folder / page).read_bytes() for page in pages] == before
+    workspace.edit(f"{PAPER}/growth/figures.py", "{drawz}", "all {draws}")
+    workspace.snakemake()
+    assert "all 3 draws each" in workspace.read("figures/toy.html")
+
+
 @fault("a missing, empty, broken or binary configuration file", LINE)
 @fault("an unknown target", LINE)
 @fault("unknown values on the command line", LINE)

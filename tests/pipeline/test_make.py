@@ -19,7 +19,7 @@ def run_make(workspace, *arguments):
     return workspace.run("make", "--no-print-directory", "INSTALLED=", *arguments)
 
 
-N_JOBS = 15  # a data set, four runs and their metrics, two figures, the claims, the page, the verdicts and `all`
+N_JOBS = 16  # a data set, four runs and their metrics, two figures, claims, texts, the page, the verdicts and `all`
 
 
 @pytest.fixture(scope="module")

@@ -39,7 +39,7 @@ def test_make_figures_from_an_archive_makes_figures_and_claims_and_simulates_not
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith("4 tables are there; figures and claims need no simulation")
     rules = re.findall(r"^ *\d+/\d+  (\w+)", ended.stderr, re.MULTILINE)  # as in " 3/6  figure toy growth"
-    assert sorted(rules) == ["all", "claims", "figure", "figure", "page", "verdicts"]
+    assert sorted(rules) == ["all", "claims", "figure", "figure", "page", "texts", "verdicts"]
     assert not (clean.folder / "results/toy/runs").exists()
     for name in ("decay", "growth"):
         assert (clean.folder / f"figures/toy/{name}.svg").is_file(), name

@@ -1,8 +1,29 @@
+rule texts:
+    """Fails if a text of the pages has a field that nothing fills.
+
+    `page` does not start then, and the previous pages stay: Snakemake would delete them as outputs of a failed job.
+    """
+    input:
+        claims=[f"<results>/{paper}/claims.parquet" for paper in plan.config.papers],
+        figures=[plan.figure_files(paper, "png", "webp", "json") for paper in plan.config.papers],
+    output:
+        touch("<results>/texts.filled"),
+    log:
+        "<results>/logs/texts.log",
+    localrule: True
+    params:
+        fingerprint=plan.page_fingerprint,
+        texts=digest_of_texts(plan.config),
+    shell:
+        "python -m learning_dynamics report --plan {PLAN} --texts > {log} 2>&1"
+
+
 rule page:
     """The pages to read, and all papers' claims in one table."""
     input:
         claims=[f"<results>/{paper}/claims.parquet" for paper in plan.config.papers],
         figures=[plan.figure_files(paper, "png", "svg", "webp", "json") for paper in plan.config.papers],
+        texts="<results>/texts.filled",
         stale=stale("page"),
     output:
         page="<figures>/index.html",

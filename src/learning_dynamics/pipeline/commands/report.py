@@ -25,10 +25,19 @@ from learning_dynamics.pipeline.store.tables import read_table, write_table
 EARLIER = "These are results of an earlier run"
 
 
-def execute(plan: Path | None = None, files: Sequence[Path] = ()) -> None:
+def execute(plan: Path | None = None, files: Sequence[Path] = (), texts: bool = False) -> None:
     """Read every paper's claims and figures; write pages and claims.
 
     A run of some papers keeps the rows of the others, and names them on the first page with what is known of their age.
+
+    Parameters
+    ----------
+    plan : path, optional
+        The plan that Snakemake wrote.
+    files : sequence of path
+        Overlays, as for Snakemake.
+    texts : bool
+        Only fill the fields of texts, and write nothing.
     """
     option = configuration_option(plan, files)
     planned = Plan.read(option, check=False)
@@ -37,6 +46,8 @@ def execute(plan: Path | None = None, files: Sequence[Path] = ()) -> None:
     n_checked, problems = find_stale(expected_outputs(planned, planned.results))
     tables = read_claim_tables(planned, results)
     papers = gather(planned.config, tables, figures, option)
+    if texts:
+        return
     for paper, alone in plans_of_others(option, planned).items():
         try:
             tables_of_other = read_claim_tables(alone, results)
