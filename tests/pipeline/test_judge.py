@@ -126,6 +126,23 @@ def test_what_cannot_be_judged_is_answered_by_one_line(built, arguments, message
     assert ended.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("{value:.1e}", "{valu:.1e}", "the text has a field `{valu}` that nothing fills; did you mean `value`?"),
+        ('r"""Growth', '_ = r"""Growth', "has no docstring; write the claim's sentence there, first"),
+    ],
+    ids=["a misspelt field", "no docstring"],
+)
+def test_the_job_of_claims_refuses_a_text_that_cannot_be_shown(workspace, old, new, message):
+    workspace.edit(f"{PAPER}/growth/claims.py", old, new)
+    ended = workspace.cli("claims", "toy")
+    assert ended.returncode == 1
+    assert ended.stderr.count("\n") == 1
+    assert "growth/claims.py: `geometric`" in ended.stderr
+    assert message in ended.stderr
+
+
 def test_a_random_py_in_the_working_folder_does_not_hide_the_module_random(workspace):
     workspace.write("random.py", "")
     # in a new process: the one that `cli` forks has already imported the standard module

@@ -1,6 +1,7 @@
 """Judge every claim of a paper, and judge it again with thresholds and settings changed."""
 
 import itertools
+import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -16,7 +17,8 @@ from learning_dynamics.pipeline.commands.functions import error_context, paper_f
 from learning_dynamics.pipeline.commands.planned import find_job, record_of, verify_science
 from learning_dynamics.pipeline.commands.roles import load_table, load_tables
 from learning_dynamics.pipeline.plan.blocks import map_roles, run_names
-from learning_dynamics.pipeline.plan.sources import definition_of
+from learning_dynamics.pipeline.plan.sources import definition_of, place_of
+from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.store import records
 from learning_dynamics.pipeline.store.tables import write_table
 
@@ -68,6 +70,11 @@ def rows_of(
         The entries of ``robustness:`` that name the claim, as `Plan.claims` returns them.
     metrics : path
         The folder of the tables by which the claim is judged.
+
+    Raises
+    ------
+    ProjectError
+        If the claim cannot be judged, or its docstring has a field that nothing fills.
     """
     function = paper_function(paper, "claims", block["function"])
     settings, tables = block["settings"], load_tables(metrics, block["runs"])
@@ -82,10 +89,14 @@ def rows_of(
     runs = run_names(map_roles(itemgetter("name"), block["runs"]))
     first_columns = {"paper": paper, "claim": f"{paper}.{name}"}
     claim_columns = records.claim_row(function.claim, evaluation)
+    statement, explanation = _texts(paper, block["function"])
+    facts = json.loads(claim_columns["facts"])
+    if facts:  # a claim that is untested has none
+        fill(explanation, facts, place_of("claims", paper, block["function"]))
     claim_row = {
         **first_columns,
         **claim_columns,
-        "statement": _statement(paper, block["function"]),
+        "statement": statement,
         "agreement": records.agreement(claim_columns, variation_rows),
         "expected": block["expected"],
         "figure": block["figure"],
@@ -98,10 +109,10 @@ def rows_of(
     }
 
 
-def _statement(paper: str, function_name: str) -> str:
-    """Return the first paragraph of a claim's docstring, read from the source: Python may run without docstrings."""
-    docstring = definition_of("claims", paper, function_name, "claims").docstring
-    return " ".join(docstring.strip().split("\n\n")[0].split())
+def _texts(paper: str, function_name: str) -> tuple[str, str]:
+    """Return a claim's statement and explanation, read from the source: Python may run without docstrings."""
+    statement, _, explanation = definition_of("claims", paper, function_name, "claims").caption.partition("\n\n")
+    return " ".join(statement.split()), explanation
 
 
 def evaluate_claim(

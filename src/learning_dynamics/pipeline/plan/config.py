@@ -271,8 +271,7 @@ class Config:
 
     def caption(self, paper: str, name: str, stage: str = "figure") -> str:
         """A figure's caption: its function's docstring, up to parameters; a template of its facts."""
-        docstring = self.definition(stage, paper, name).docstring
-        return re.split(r"\n\n(?:Parameters|Returns|Raises|Notes)\n-+\n", docstring)[0].strip()
+        return self.definition(stage, paper, name).caption
 
     def statement(self, paper: str, name: str) -> str:
         """A claim's statement: the first paragraph of its function's docstring."""

@@ -225,6 +225,10 @@ class _Paper:
         function = self.check_drawing("claims", name)
         if not function.has("claim"):
             raise ProjectError(f"{function.where}: `{function.name}` is no claim; decorate it with @claim(...)")
+        if not self.config.statement(self.paper, name):
+            raise ProjectError(
+                f"{function.where}: `{function.name}` has no docstring; write the claim's sentence there, first"
+            )
         block = self.config.block("claims", self.paper, name)
         if "figure" in block:
             figure = self.check_name("figures", block["figure"], "claims", name, "figure")

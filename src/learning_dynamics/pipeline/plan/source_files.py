@@ -35,6 +35,11 @@ class Definition:
     settings: tuple[str, ...]
     docstring: str
 
+    @property
+    def caption(self) -> str:
+        """Its docstring up to parameters; of a figure or claim the text that is shown, a template of its facts."""
+        return re.split(r"\n\n(?:Parameters|Returns|Raises|Notes)\n-+\n", self.docstring)[0].strip()
+
 
 @dataclass(frozen=True)
 class Source:

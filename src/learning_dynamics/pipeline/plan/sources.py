@@ -133,6 +133,11 @@ def definition_of(stage: str, paper: str, function_name: str, where: str) -> Def
     return functions[name]
 
 
+def place_of(stage: str, paper: str, function_name: str) -> str:
+    """Return file and name of the function that a stage calls, the beginning of an error about its text."""
+    return f"{module_path(module_of(stage, paper, function_name))}: `{function_name.rpartition('.')[2]}`"
+
+
 def is_infrastructure(module: str) -> bool:
     """Whether a module is one of `INFRASTRUCTURE`, or inside one, so that no result depends on it."""
     return module in INFRASTRUCTURE or module.startswith(tuple(f"{name}." for name in INFRASTRUCTURE))

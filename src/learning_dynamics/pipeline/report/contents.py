@@ -15,7 +15,7 @@ from learning_dynamics.judging import VERDICTS, quantifier_of
 from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.config_files import output_folders
 from learning_dynamics.pipeline.plan.setting_sources import unstated_settings
-from learning_dynamics.pipeline.plan.sources import module_of, module_path
+from learning_dynamics.pipeline.plan.sources import place_of
 from learning_dynamics.pipeline.report import maths, robustness
 from learning_dynamics.pipeline.report.pictures import Box
 from learning_dynamics.pipeline.report.references import bibtex, link_name
@@ -419,7 +419,7 @@ def card(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame
     if config.configuration.scale:
         scope = f"at the default scale: {scope}"  # scopes name the sizes of the default configuration
     if facts:
-        explanation = fill(config.explanation(paper, name), facts, _place(config, "claims", paper, name))
+        explanation = fill(config.explanation(paper, name), facts, place_of("claims", paper, function_name))
     return row | {
         "id": name,
         "function": function_name,
@@ -457,12 +457,6 @@ def describe_other_verdict(verdict: str, expected: str, reason: str) -> str:
         return ""
     (other,) = set(verdicts) - {verdict}
     return f"On other processors the verdict can be {other}: {reason}"
-
-
-def _place(config: Config, stage: str, paper: str, name: str) -> str:
-    """Return where a caption or an explanation stands, as errors begin."""
-    function_name = config.function_name(stage, paper, name)
-    return f"{module_path(module_of(stage, paper, function_name))}: `{function_name.rpartition('.')[2]}`"
 
 
 def drop_repeated_clause(meaning: str, reason: str) -> str:
@@ -557,7 +551,7 @@ def _exhibit(config: Config, paper: str, name: str, figures: Path, options: str)
 
 def _caption_and_alt(config: Config, stage: str, paper: str, name: str, file: Path) -> tuple[str, str]:
     """Return caption and alternative text of what is drawn, filled with the facts in its file."""
-    record, place = read_record(file), _place(config, stage, paper, name)
+    record, place = read_record(file), place_of(stage, paper, config.function_name(stage, paper, name))
     facts = record["facts"]
     return fill(config.caption(paper, name, stage), facts, place), fill(record.get("alt", ""), facts, place)
 
