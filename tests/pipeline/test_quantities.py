@@ -12,6 +12,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.plan import quantities, sources
 from learning_dynamics.tidy import QUANTITY
+from tests.pipeline.conftest import PAPER
 from tests.support import PAPERS, ROOT, smoke
 
 
@@ -58,6 +59,9 @@ def test_every_declared_quantity_has_a_meaning(paper):
             assert len(meaning) > 3, f"{function}: {name}"  # or it is a dash or dots
 
 
+METRICS_OF_GROWTH = f"{PAPER}/growth/metrics.py"
+UNDECLARED = "returns a column `time`, which @columns does not declare"
+MISSING = "returns no column `time`, which @columns declares"
 METRICS = '''
 def decay(trajectory):
     """Measure a decay.
@@ -110,6 +114,21 @@ def test_a_quantity_that_is_not_declared_is_refused(metrics_of_waves):
     quantities.refuse_unlisted("waves", "decay.decay", ["x", "power_0.5"])
     with pytest.raises(ProjectError, match="measures spede; list it under `Quantities`"):
         quantities.refuse_unlisted("waves", "decay.decay", ["x", "spede"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("SEED, TIME, QUANTITY, INDEX, VALUE, PREDICTED)\n", "SEED, QUANTITY, VALUE)\n", UNDECLARED),
+        ('(x, predicted)}, {"seed": np.arange(len(x)), "time": time}', 'x}, {"seed": np.arange(len(x))}', MISSING),
+    ],
+    ids=["a column that is not declared", "a column that is not returned"],
+)
+def test_columns_and_their_declaration_are_compared(workspace, old, new, message):
+    workspace.edit(METRICS_OF_GROWTH, old, new)
+    ended = workspace.cli("metrics", "toy", "slow")
+    assert ended.returncode == 1
+    assert ended.stderr == f"error: {workspace.folder}/{METRICS_OF_GROWTH}: `growth` {message}\n"
 
 
 def test_the_quantities_of_a_function_that_does_not_exist_are_refused(metrics_of_waves):
