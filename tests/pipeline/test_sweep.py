@@ -193,7 +193,6 @@ def sweep(clean):
     return error_of_sweep
 
 
-ANOTHER_SWEEP = "is there, and is not this sweep or fewer of its values; name another file with --out"
 FOUR_RATES = "rate=0.005,0.01,0.02,0.03"
 
 
@@ -224,23 +223,63 @@ def test_a_file_of_a_bundled_sweep_keeps_its_bundles(clean):
     assert bundle() == 3
 
 
-def test_a_file_of_a_sweep_is_not_overwritten_with_fewer_values_or_other_settings(clean, sweep):
-    assert sweep("--vary", FOUR_RATES, "--out", "sweep.yaml") == ""
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        pytest.param(
+            "--vary rate=0.04 --set steps=7",
+            "rate=0.01,0.02 would disappear; write the old values too: --vary rate=0.01,0.02,NEW",
+            id="new values alone",
+        ),
+        pytest.param(
+            "--vary rate=0.01:0.03:2 --set steps=7",
+            "rate=0.02 would disappear; write the old values too: --vary rate=0.02,NEW",
+            id="a range without an old value",
+        ),
+        pytest.param("--vary rate=0.01:0.02:2", "its runs have steps=7; give them after --set steps=7", id="no --set"),
+        pytest.param("--vary rate=0.01,0.02 --set steps=8", "its runs have steps=7; ", id="another --set"),
+        pytest.param(
+            "--vary rate=0.01,0.02 --set steps=7 every=2", "no --set every; leave it out", id="one more --set"
+        ),
+        pytest.param("--vary every=1,2 --set steps=7", "varies rate, in this order; ", id="another setting"),
+        pytest.param("--vary rate=0.01,0.02 every=1,2", "varies rate, in this order; ", id="one more setting"),
+    ],
+)
+def test_a_file_of_a_sweep_is_not_overwritten_with_fewer_values_or_other_settings(clean, sweep, arguments, problem):
+    assert sweep("--vary", "rate=0.01,0.02", "--set", "steps=7", "--out", "sweep.yaml") == ""
     before = clean.read("sweep.yaml")
-    assert f"sweep.yaml: {ANOTHER_SWEEP}" in sweep("--vary", "rate=0.01,0.02", "--out", "sweep.yaml")
-    assert f"sweep.yaml: {ANOTHER_SWEEP}" in sweep("--vary", "steps=10,20", "--out", "sweep.yaml")
-    assert f"sweep.yaml: {ANOTHER_SWEEP}" in sweep("--vary", FOUR_RATES, "steps=10,20", "--out", "sweep.yaml")
+    error = sweep(*arguments.split(), "--out", "sweep.yaml")
+    assert error.startswith("error: sweep.yaml: ")
+    assert problem in error
+    assert "or name another file with --out" in error
     assert clean.read("sweep.yaml") == before
+
+
+def test_a_file_of_a_sweep_of_a_data_set_asks_for_its_settings(few):
+    refused = few.cli("sweep", "toy", "slow", "--vary", "rate=0.01,0.02", "--name", "few", "--out", "few.yaml")
+    assert "few.yaml: its runs have samples=1, steps=7, every=2; give them after --set" in refused.stderr
+    of_another_run = few.cli(
+        *("sweep", "toy", "fast", "--vary", "rate=0.01,0.02", "--set", "steps=7", "every=2", "samples=1"),
+        *("--name", "few", "--out", "few.yaml"),
+    )
+    assert "few.yaml: has a few of another run or data set" in of_another_run.stderr
 
 
 def test_a_file_of_a_sweep_is_not_overwritten_with_its_settings_in_another_order(sweep):
     # runs are named by their settings in the order of the sweep
     assert sweep("--vary", "rate=0.01,0.02", "steps=10,20", "--out", "both.yaml") == ""
-    assert f"both.yaml: {ANOTHER_SWEEP}" in sweep("--vary", "steps=10,20", "rate=0.01,0.02", "--out", "both.yaml")
+    refused = sweep("--vary", "steps=10,20", "rate=0.01,0.02", "--out", "both.yaml")
+    assert "both.yaml: varies rate, steps, in this order; " in refused
+
+
+def test_an_error_names_the_first_of_many_values_that_would_disappear(sweep):
+    assert sweep("--vary", "steps=1:20:20", "--out", "many.yaml") == ""
+    assert "many.yaml: steps=1,2,3,4,5,6,7,8,... would disappear" in sweep("--vary", "steps=21", "--out", "many.yaml")
 
 
 def test_a_file_that_is_no_sweep_is_not_overwritten(clean, sweep):
-    assert f"config.yaml: {ANOTHER_SWEEP}" in sweep("--vary", "rate=1,2", "--out", "config.yaml")
+    refused = sweep("--vary", "rate=1,2", "--out", "config.yaml")
+    assert "config.yaml: is there, and has no slow_sweep of toy; name another file with --out" in refused
     assert clean.read("config.yaml").startswith("seed: 2023")
 
 

@@ -21,9 +21,11 @@ from learning_dynamics.pipeline.plan.config import MAX_RUNS, Config
 from learning_dynamics.pipeline.plan.config_files import load
 from learning_dynamics.pipeline.plan.plain_yaml import read_value, read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
-from learning_dynamics.pipeline.plan.schema import own_settings, place_settings
+from learning_dynamics.pipeline.plan.schema import all_settings, own_settings, place_settings
 from learning_dynamics.pipeline.plan.sweeps import GRAMMAR
 from learning_dynamics.pipeline.store.tables import read_stamp
+
+MAX_VALUES_SHOWN = 8  # of a setting, in an error
 
 
 def execute(
@@ -219,16 +221,60 @@ def block_of_file(out: Path, new_overlay: Mapping[str, Any], paper: str, sweep_n
     """
     if not out.is_file():  # a folder is refused when it is to be written
         return {}
-    with suppress(ProjectError, KeyError, TypeError, AttributeError):  # the file is no overlay with such a sweep
+    try:
         old_rest, old_block = _split_sweep(read_yaml(out), paper, sweep_name)
-        new_rest, new_block = _split_sweep(new_overlay, paper, sweep_name)
-        old_values, new_values = old_block["sweep"], new_block["sweep"]
-        has_all = all(value in new_values[key] for key, values in old_values.items() for value in values)
-        # the names of runs follow from the settings and their order
-        has_same_settings = list(old_values) == list(new_values)
-        if old_rest == new_rest and has_same_settings and has_all:
-            return old_block
-    raise ProjectError(f"{out}: is there, and is not this sweep or fewer of its values; name another file with --out")
+        old_values = {setting: list(values) for setting, values in old_block["sweep"].items()}
+        old_settings = _settings_of_all_runs(old_rest, paper, sweep_name)
+    except (ProjectError, KeyError, TypeError, AttributeError):
+        raise ProjectError(
+            f"{out}: is there, and has no {sweep_name} of {paper}; name another file with --out"
+        ) from None
+    new_rest, new_block = _split_sweep(new_overlay, paper, sweep_name)
+    new_values, new_settings = new_block["sweep"], _settings_of_all_runs(new_rest, paper, sweep_name)
+    problem = ""
+    # the names of runs follow from the settings and their order
+    if list(old_values) != list(new_values):
+        problem = f"varies {', '.join(old_values)}, in this order; write all of these after --vary and no other"
+    elif old_settings != new_settings:
+        problem = _describe_difference(old_settings, new_settings)
+    elif old_rest != new_rest:
+        problem = f"has a {sweep_name} of another run or data set, or more than that"
+    else:
+        problem = _describe_missing_values(old_values, new_values)
+    if problem:
+        raise ProjectError(f"{out}: {problem}; or name another file with --out")
+    return old_block
+
+
+def _describe_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Return which settings of all runs are others in a file than after ``--set``, and what to type."""
+    of_file = [f"{key}={_written(value)}" for key, value in old.items() if key not in new or new[key] != value]
+    if of_file:
+        return f"its runs have {', '.join(of_file)}; give them after --set {' '.join(of_file)}"
+    added = [key for key in new if key not in old]
+    return f"its runs have no --set {' '.join(added)}; leave it out"
+
+
+def _describe_missing_values(old: Mapping[str, Sequence[Any]], new: Mapping[str, Sequence[Any]]) -> str:
+    """Return which values of a file's sweep ``--vary`` does not give, and what to type; "" if it gives all."""
+    for setting, values in old.items():
+        missing = [_written(value) for value in values if value not in new[setting]]
+        if missing:
+            listed = ",".join(missing[:MAX_VALUES_SHOWN]) + (",..." if len(missing) > MAX_VALUES_SHOWN else "")
+            return f"{setting}={listed} would disappear; write the old values too: --vary {setting}={listed},NEW"
+    return ""
+
+
+def _written(value: Any) -> str:
+    """Return a value as ``--vary`` and ``--set`` take it."""
+    return "null" if value is None else str(value)
+
+
+def _settings_of_all_runs(overlay_file: Mapping[str, Any], paper: str, sweep_name: str) -> dict[str, Any]:
+    """Return the settings, of runs and their data set, that an overlay gives all runs of a sweep, as ``--set`` does."""
+    changes = overlay_file["changes"][paper]
+    of_data = changes.get("data", {}).get(sweep_name, {})
+    return {**all_settings(of_data), **all_settings(changes["runs"][sweep_name])}
 
 
 def _split_sweep(overlay_file: Mapping[str, Any], paper: str, sweep_name: str) -> tuple[dict[str, Any], dict[str, Any]]:
