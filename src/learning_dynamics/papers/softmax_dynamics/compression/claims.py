@@ -13,7 +13,7 @@ rivals of these claims are other data: the check's own quantity in another windo
 populations.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -116,7 +116,7 @@ def compression(
 
 @claim(
     "Abstract and section 3.3, three phases under gradient flow",
-    scope="one class of up to 3000 examples and three of one, one row of features a class, d = 2; four equal classes; "
+    scope="one class of up to 3000 examples, of 16 rows of features, and three of one, d = 2; four equal classes; "
     "d = 3 and 4; cross-entropy, gradient flow from small Gaussian starts; RankMe as in section 2.1, over all inputs",
     empirical=True,
     quantifier="some setting",
@@ -135,7 +135,9 @@ def three_phases_under_flow(
 
     A fall or a rise counts from {threshold:g} on. The paper states no sizes. The largest skew tried is judged, sizes
     {skewest}, where one class is frequent and the others are rare. In two dimensions {value:.0%} of the draws show the
-    phases, with equal classes {equal:.1%}, in three dimensions {wide:.0%}, in four {widest:.0%}. At {second} they show
+    phases: {at_smallest:.0%} from scale {smallest_scale:g}, {at_larger:.0%} from larger ones, as there the rows of the
+    frequent class keep a spread that outweighs the rare ones, and the rank does not fall at first. With equal classes
+    they show in {equal:.1%}, in three dimensions in {wide:.0%}, in four in {widest:.0%}. At {second} they show
     in {at_second:.0%}, in three dimensions in {at_second_wide:.0%}. If a fall after the rare classes are learned counts
     as well, the phases show at {skewest} in {since:.0%}, in three dimensions in {since_wide:.0%} and in four in
     {since_widest:.0%}. In two dimensions the fall does not last: the rank ends below its highest by {threshold:g} or
@@ -150,12 +152,14 @@ def three_phases_under_flow(
     learned: while it is learned the rank falls in {meanwhile:.1%}.
     """
 
-    def draws_of(counts: str, dimension: int, quantity: Quantity = within, at: float = threshold) -> np.ndarray:
+    def draws_of(
+        counts: str, dimension: int, quantity: Quantity = within, at: float = threshold, **where: Any
+    ) -> np.ndarray:
         """Return a quantity of each draw of these sizes at a threshold, 0 for what needs none; nan where a flow failed.
 
         By default it is whether the draw shows the phases, 1 or 0.
         """
-        rows = select(one_frequent, quantity, population="examples", threshold=at, counts=counts)
+        rows = select(one_frequent, quantity, population="examples", threshold=at, counts=counts, **where)
         return rows[rows["dimension"] == dimension]["value"].to_numpy()
 
     second, skewest = sorted(one_frequent["counts"].unique(), key=size_ratio)[-2:]
@@ -209,9 +213,13 @@ def three_phases_under_flow(
 
     shows_with_one_rare = with_one_rare(PHASES_SINCE)
     depths = with_one_rare(FALL_SINCE)[shows_with_one_rare == 1]  # of the draws that show the phases
+    smallest_scale = one_frequent["scale"].min()
     yield Facts(
         threshold=threshold,
         skewest=skewest.replace("-", " : "),
+        smallest_scale=smallest_scale,
+        at_smallest=share_true(draws_of(skewest, 2, scale=smallest_scale)),
+        at_larger=share_true(draws_of(skewest, 2, scale=lambda scale: scale > smallest_scale)),
         equal=share_true(shows["equal"]),
         wide=share_true(shows["wide"]),
         widest=share_true(shows["widest"]),

@@ -341,7 +341,7 @@ def _grid_falls(grid: Grid, *, measure: str, threshold: float, small_scale: floa
 
 
 def _region_falls(region: Table, dimension: int, *, skewed: bool, threshold: float, small_scale: float) -> pd.Series:
-    """Return what `_grid_falls` does, of a region, whose flows have one row of features a class.
+    """Return what `_grid_falls` does, of a region, whose flows have few rows of features for a large class.
 
     Draws are those in one `dimension` from small starts: of all skewed sizes together, or of equal classes. Indexed by
     counts, scale and seed.
@@ -386,7 +386,7 @@ def _falls_are_rarer(change: str, excess: Estimate) -> Check:
 
 @claim(
     "Section 3.3 and Figure 12, the contrast",
-    scope="one class of 200 to 3000 examples and three of one, one row of features a class, d = 2; four equal classes; "
+    scope="one class of 200 to 3000 examples, of 16 rows of features, and three of one, d = 2; four equal classes; "
     "d = 3 and 4; cross-entropy, gradient flow from small Gaussian starts; RankMe as in section 2.1, over all inputs",
     empirical=True,
     quantifier="an average",
@@ -481,8 +481,8 @@ def controls_differ(
 ONE_RARE, ONE_FREQUENT = "33 : 33 : 33 : 1", "one frequent class"
 CONTRASTED = (
     "V = 4, 33, 33, 33 and 1 examples with a row of features each, balanced and Gaussian starts; one class of 200 to "
-    "3000 examples and three of one, with a row a class, Gaussian starts; gradient flow from small starts; the rank "
-    "over all examples"
+    "3000 examples, of 16 rows of features, and three of one, Gaussian starts; gradient flow from small starts; the "
+    "rank over all examples"
 )
 
 

@@ -46,8 +46,8 @@ LAWS = ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$")
 def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
     r"""Where the rank falls while the rarest classes are learned, under {method}: share of seeds.
 
-    Four classes of sizes $r^3 : r^2 : r : 1$ are trained from Gaussian starts in {dimensions} dimensions, with one row
-    of features for each class. The rank is RankMe, centred. In (a) and (b) every class counts once, in (c) and (d) as
+    Four classes of sizes $r^3 : r^2 : r : 1$ are trained from Gaussian starts in {dimensions} dimensions. A
+    class has {rows} of features. The rank is RankMe, centred. In (a) and (b) every class counts once, in (c) and (d) as
     often as it has examples. The warm-up ends where the rank is lowest before the first class is learned. A later fall
     counts if the rank has risen in between, and if it falls by {threshold:g} or more while the rarest classes are
     learned. Cells give the share of {seeds} seeds in per cent with its 95 % Wilson interval. The orange line bounds the
@@ -87,6 +87,7 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
         "threshold": threshold,
         "dimensions": " and ".join(map(str, dimensions)),
         "method": _method(region),
+        "rows": "one row" if len(learned) else "up to 16 rows",  # trainings have `rows: classes`
     }
     alt = "Shares of seeds that fall, by skew and scale, over classes and over examples, in two and three dimensions."
     return Plot(figure, facts, alt)
@@ -172,7 +173,7 @@ def _draw_edges(axis: plt.Axes, inside: np.ndarray) -> None:
 def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive) -> Plot:
     r"""More classes: how far the rank ends below its highest, and how often by {threshold:g} or more, against $d / V$.
 
-    Gradient flow trains {classes} classes ($V$) in $d$ dimensions, with one row of features a class, from {seeds}
+    Gradient flow trains {classes} classes ($V$) in $d$ dimensions, with up to 16 rows of features a class, from {seeds}
     Gaussian starts of scale {scale:g}. Sizes are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$. The rank
     is RankMe, centred, over classes (filled, solid) and over examples (open, dashed). (a) shows the share of seeds
     whose rank ends {threshold:g} or more below its highest, with 95 % Wilson intervals. (b) shows the median and middle
@@ -218,7 +219,7 @@ def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive)
 def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Plot:
     r"""Where the rank over classes ends below its highest with more classes: share of seeds, over scale and dimensions.
 
-    Gradient flow trains $V$ classes in $d$ dimensions from Gaussian starts, with one row of features a class and
+    Gradient flow trains $V$ classes in $d$ dimensions from Gaussian starts, with up to 16 rows of features a class and
     {seeds} seeds a cell. Rows of panels have {classes} classes. In the columns sizes are equal, or fall with a class's
     number $k$ as $1/k$ or $1/k^2$. The rank is RankMe, centred, over classes. A seed falls if its rank ends
     {threshold:g} or more below the highest since the warm-up's trough. Cells give the share in per cent with its 95 %

@@ -1,6 +1,6 @@
 """Regions: how far the effective rank falls from small starts.
 
-A region is the table of a run of `population.class_flows`: flows with one row of features a class, from each
+A region is the table of a run of `population.class_flows`: flows with few rows of features for a large class, from each
 combination of class sizes, dimensions and scale. A grid, of `phases.flow_grid`, has a row of features an example.
 """
 

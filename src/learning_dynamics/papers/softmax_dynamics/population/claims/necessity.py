@@ -7,8 +7,8 @@ trough, where the rank is lowest until the first class is learned. The rarest cl
 the first of them passes the probability `lower`, and are learned when all have passed `upper`, settings of the runs'
 metrics; of equal classes all are rarest. V is the number of classes, d the dimension of the features.
 
-Regions have one row of features a class (`population.class_flows`), grids one an example (`phases.flow_grid`). Rivals
-are other data: draws with the condition that the claim says is necessary, which fall.
+Regions have few rows of features for a large class (`population.class_flows`), grids one an example
+(`phases.flow_grid`). Rivals are other data: draws with the condition that the claim says is necessary, which fall.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ from learning_dynamics.tidy import Quantity, Table
 Compression = Literal["fall_rare", "fall_since_rare"]  # while the rarest classes are learned, or from then to the end
 ONE_RARE = "33, 33, 33 and 1 examples, a row of features for each"
 WITH_BOTH = "share of draws that fall with skew and a bottleneck, one class frequent and the others rare"
-ONE_FREQUENT = "one class of 200 to 3000 examples and three of one, one row of features a class"
+ONE_FREQUENT = "one class of 200 to 3000 examples, of 16 rows of features, and three of one"
 
 
 def _region_falls(rows: pd.DataFrame) -> np.ndarray:
@@ -93,8 +93,8 @@ def _in_words(counts: str) -> str:
 
 @claim(
     "Section 3.3, necessity of skew",
-    scope="four equal classes, cross-entropy, gradient flow, Gaussian starts of small scales: one row of features a "
-    f"class, d = 2 and 3, and 25 examples each, d = 2; as the premise and a rival {ONE_FREQUENT}, d = 2; as a rival "
+    scope="four equal classes, cross-entropy, gradient flow, Gaussian starts of small scales: one example each, "
+    f"d = 2 and 3, and 25 examples each, d = 2; as the premise and a rival {ONE_FREQUENT}, d = 2; as a rival "
     f"{ONE_RARE}, d = 2",
     empirical=True,
     quantifier="most draws",
@@ -223,8 +223,8 @@ def skew_is_necessary_under_descent(
 
 @claim(
     "Section 3.3, necessity of a bottleneck",
-    scope=f"{REGION} of small scales, one row of features a class, d = 3 and 4; {ONE_FREQUENT}, d = 4 and 3, and, as "
-    f"the premise and the rival, d = 2; {ONE_RARE}, d = 3",
+    scope=f"{REGION} of small scales, up to 16 rows of features a class, d = 3 and 4; {ONE_FREQUENT}, d = 4 and 3, "
+    f"and, as the premise and the rival, d = 2; {ONE_RARE}, d = 3",
     empirical=True,
     quantifier="most draws",
 )

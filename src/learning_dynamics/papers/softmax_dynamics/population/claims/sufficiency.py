@@ -35,7 +35,8 @@ from learning_dynamics.tidy import Quantity, Table, select
 
 @claim(
     "Section 3.3, key takeaway",
-    scope=f"{REGION} of small scales; d = 2; one row of features a class; RankMe over inputs, and over class means",
+    scope=f"{REGION} of small scales; d = 2; up to 16 rows of features a class; RankMe over inputs, and over "
+    "class means",
     empirical=True,
     quantifier="all draws",
 )
@@ -88,7 +89,7 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small_sca
 @claim(
     "Section 3.3, why the population matters",
     scope="sizes in powers of a ratio up to 512 : 64 : 8 : 1, V = 4, d = 2, cross-entropy, gradient flow from the "
-    "smallest Gaussian starts; one row of features a class",
+    "smallest Gaussian starts; up to 16 rows of features a class",
     origin="ours",
     empirical=True,
     quantifier="an average",
