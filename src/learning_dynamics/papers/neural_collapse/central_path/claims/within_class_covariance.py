@@ -152,8 +152,8 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
 def _trace_over_sum_of_networks(trainings: Sequence[Table]) -> tuple[np.ndarray, int]:
     """Return the trace over C sum_j 1 / omega_j^2 at the last epoch, and how many covariances lack rank.
 
-    The statement is about covariances of full rank, so that networks that lack it are left out, as are those without
-    NC1. If that is all of them, a nan for each is returned, which leaves the check undecided.
+    The statement is about covariances of full rank, so that networks that lack it are left out. If that is all of them,
+    a nan for each is returned, which leaves the check undecided; so does a network without NC1.
     """
 
     def least_traces(table: Table) -> np.ndarray:
@@ -166,10 +166,9 @@ def _trace_over_sum_of_networks(trainings: Sequence[Table]) -> tuple[np.ndarray,
         return np.array(bounds)
 
     traces = at_the_end(trainings, CLASSES) * at_the_end(trainings, NC1)  # NC1 is the trace over C
-    has_full_rank = at_the_end(trainings, RANK) == at_the_end(trainings, FEATURES)
-    ratios = np.where(has_full_rank, traces / over_trainings(trainings, least_traces), np.nan)
-    is_deficient = np.isnan(ratios)
-    included = ratios if is_deficient.all() else ratios[~is_deficient]
+    ratios = traces / over_trainings(trainings, least_traces)
+    is_deficient = at_the_end(trainings, RANK) < at_the_end(trainings, FEATURES)
+    included = np.full_like(ratios, np.nan) if is_deficient.all() else ratios[~is_deficient]
     return included, int(is_deficient.sum())
 
 
