@@ -143,7 +143,7 @@ def _draw_setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
         Line2D([], [], color=tint, label=f"{size} in class {k}")
         for k, (tint, size) in enumerate(zip(colours, counts, strict=True), start=1)
     ]
-    features_axis.legend(handles=handles, handlelength=1.0, fontsize=7.5, loc="best", labelspacing=0.2)
+    features_axis.legend(handles=handles, handlelength=1.0, fontsize=7.5, loc="lower left", labelspacing=0.2)
 
 
 def phase_edges(times: np.ndarray, ranks: np.ndarray, learned: float, threshold: float) -> list[float]:

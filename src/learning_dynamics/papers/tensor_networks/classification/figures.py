@@ -160,7 +160,9 @@ def _show_log_log_time(axis: Axes, table: Table) -> None:
     r"""Make an axis of $\log(1 + \log(1 + t))$, linear up to 10 and logarithmic beyond, with labels of the time t."""
     axis.set_xscale("symlog", linthresh=10)
     powers = [10**power for power in range(1, 4) if 10**power <= table["log_log_time"].max()]
-    axis.set_xticks([0, *powers], ["0", *(rf"$\exp e^{{{power}}}$" for power in powers)])
+    # the label at 100 would touch those at 10 and 1000
+    labels = ["" if power == 100 else rf"$\exp e^{{{power}}}$" for power in powers]
+    axis.set_xticks([0, *powers], ["0", *labels])
 
 
 def _on_one_grid(rows: Table, floor: float) -> tuple[np.ndarray, np.ndarray]:

@@ -183,7 +183,8 @@ def limit_accuracy(step_sizes: Table) -> Plot:
     r"""Distance between the limit of gradient descent and Theorem 5, against the step size.
 
     Networks fit the point of figure 1 with several step sizes $\eta$, from one initial scale $\alpha$ in each of (a) to
-    (c). Open symbols show the largest distance from Theorem 5's limit over all starts. They fall in proportion to the
+    (c). Open symbols show the largest distance from Theorem 5's limit over all starts, moved a little sideways so that
+    none covers another. They fall in proportion to the
     step size (dotted): the error is of first order. In (a) fully connected networks err least, because their singular
     values are equal. Crosses are for step size zero, extrapolated from the two smallest, and are at most {zero:.1e}.
     The grey line marks the step size of the paper's regression.
