@@ -89,10 +89,16 @@ def test_a_warm_up_ends_at_the_trough_and_growth_begins_there():
     """The first class is learned at the place 3: what is lower later is no trough."""
     falls_first = [1.5, 1.6, 1.0, 1.2, 1.9, 0.8]  # to 1.0; 0.8 comes later
     lowest_at_the_start = [1.0, 1.1, 1.2, 1.3, 1.1, 1.2]
-    windows_of_both = windows_of(first=3, rare=(0, 4), last=4, members=2)
+    windows_of_both = windows_of(first=3, rare=(3, 4), last=4, members=2)
     changes = warm_up_and_growth(np.array([falls_first, lowest_at_the_start]), windows_of_both)
     np.testing.assert_allclose(changes["warm_up"], [1.6 - 1.0, 0.0])
     np.testing.assert_allclose(changes["growth"], [1.9 - 1.0, 1.3 - 1.0])
+    np.testing.assert_allclose(changes["expansion"], [1.2 - 1.0, 1.3 - 1.0])
+
+
+def test_there_is_no_expansion_where_the_rarest_begin_before_the_trough():
+    changes = warm_up_and_growth(np.array([[1.5, 1.6, 1.0, 1.2]]), windows_of(first=3, rare=(1, 3), last=3, members=1))
+    assert changes["expansion"] == 0
 
 
 def test_a_trough_is_the_place_of_the_lowest_finite_number():

@@ -28,6 +28,7 @@ FALL_SINCE = "fall_since_rare"  # depth within the window from where the rarest 
 FALL_LEARNING = "fall_learning"  # depth within the window from where the first class is learned to where all pass upper
 WARM_UP = "warm_up"  # the highest rank up to the trough, less that at the trough
 GROWTH = "growth"  # the highest rank from the trough on, less that at the trough
+EXPANSION = "expansion"  # the rank where the rarest classes begin to be learned, less that at the trough before
 # 1 where `WARM_UP` and then `FALL_RARE` reach the threshold, else 0: the rank falls, rises and falls again. The paper
 # calls the three phases warm-up, entropy-seeking and compression-seeking; here they are warm-up, growth and
 # compression.
@@ -263,12 +264,20 @@ def warm_up_and_growth(series: np.ndarray, learning_windows: Windows) -> dict[st
         is lowest until the first class is learned. 0 where it is at the start.
     growth
         The rank where it is highest from the trough on, less that at the trough. 0 where it is nowhere higher.
+    expansion
+        The rank where the rarest classes begin to be learned, less that at the trough. 0 where they begin before.
     """
     trough = troughs(series, learning_windows.learning[0])
     places, at_trough = np.arange(series.shape[1]), series[np.arange(len(series)), trough]
     highest_before = np.where(places <= trough[:, None], series, -np.inf).max(axis=1)
     highest_after = np.where(places >= trough[:, None], series, -np.inf).max(axis=1)
-    return {WARM_UP: highest_before - at_trough, GROWTH: highest_after - at_trough}
+    rare_begin, _ = learning_windows.rare
+    at_rare_begin = series[np.arange(len(series)), np.maximum(rare_begin, trough)]
+    return {
+        WARM_UP: highest_before - at_trough,
+        GROWTH: highest_after - at_trough,
+        EXPANSION: at_rare_begin - at_trough,
+    }
 
 
 def three_phases(series: np.ndarray, threshold: float, learning_windows: Windows) -> dict[str, np.ndarray]:

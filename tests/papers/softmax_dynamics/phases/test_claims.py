@@ -118,6 +118,8 @@ def evaluation_of_expansions(
     sigma_2: float = 2.0,
     rare_begin: float = 2.0,
     frequent_is_last: np.ndarray | bool = False,
+    expansion: float = 0.0,
+    begins: str = "first_learned",
 ) -> Evaluation:
     """Judge whether features expand from when the first class is learned to when the rarest begin to be.
 
@@ -127,11 +129,12 @@ def evaluation_of_expansions(
     The first class is learned at time 1; until then the rank changes by `before`. It changes by `rise` until the rarest
     begin to be learned, at the time `rare_begin`, and by `later` until they are. The second singular value is 1 when
     the first class is learned and `sigma_2` when the rarest begin to be. Where `frequent_is_last` is true the most
-    frequent class is learned after all others.
+    frequent class is learned after all others. From the trough until the rarest begin the rank changes by `expansion`.
     """
     measured = {  # a column for each of the moments of `grids.Moment`
         "reached": columns(0.0, 1.0, np.full(MEMBERS, rare_begin), 3.0, 4.0),
         "rank@rankme_centred": columns(1.8, 1.8 + before, 1.8 + before + rise, 1.8 + before + rise + later, 1.9),
+        "expansion@rankme_centred": np.full(MEMBERS, expansion),
         "sigma_1": np.tile([0.1, 1.0, 1.5, 2.0, 3.0], (MEMBERS, 1)),
         "sigma_2": np.tile([0.1, 1.0, sigma_2, 2.5, 3.0], (MEMBERS, 1)),
         # a column for each class
@@ -139,6 +142,7 @@ def evaluation_of_expansions(
         "final": np.ones((MEMBERS, 4)),
     }
     settings = {"measure": "rankme_centred", "threshold": 0.05, "small_scale": 0.1, "majority_share": 0.5}
+    settings["begins"] = begins
     return evaluate(claims.phases_entropy_seeking, {"grid": grid_table(CELLS, measured, seeds=SEEDS)}, settings)
 
 
@@ -162,6 +166,12 @@ def test_the_rank_must_rise_from_the_first_class_learned_to_when_the_rarest_begi
 
 RISE = np.full(MEMBERS, 0.3)  # far above the threshold
 TOO_SMALL_A_RISE = np.full(MEMBERS, 0.04)
+
+
+@pytest.mark.parametrize(("expansion", "verdict"), [(0.06, "reproduced"), (0.04, "not reproduced")])
+def test_as_a_variant_the_rank_must_rise_from_the_trough(expansion, verdict):
+    evaluation = evaluation_of_expansions(TOO_SMALL_A_RISE, expansion=expansion, begins="trough")
+    assert evaluation.verdict == verdict
 
 
 def test_a_rise_while_the_rare_classes_are_learned_does_not_count_as_expansion():

@@ -11,6 +11,7 @@ Most rivals of these claims are the check's own quantity in another window.
 """
 
 import itertools
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     share_true,
     unless_nan,
 )
-from learning_dynamics.papers.softmax_dynamics.falls import Windows
+from learning_dynamics.papers.softmax_dynamics.falls import EXPANSION, Windows
 from learning_dynamics.papers.softmax_dynamics.falls import windows as windows_of_learning
 from learning_dynamics.papers.softmax_dynamics.grids import (
     BEFORE_RARE,
@@ -58,6 +59,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 # - threshold, of the same two: least change of the effective rank, a number from 1 to d, that counts as a fall or a
 #   rise; far above the integrator's error and below the changes that a figure would show
 # - majority_share, of all: least share of draws that makes "most"
+# - begins, of `phases_entropy_seeking`: whether the rank must rise from when the first class is learned, or from the
+#   trough, where it is lowest until then
 
 SMALL_STARTS = f"{TREATED}, of which those with near-uniform predictions count"
 
@@ -147,19 +150,26 @@ def warmup_lowers_rank(
 
 @claim("Section 3.3, entropy-seeking", scope=SMALL_STARTS, empirical=True, quantifier="most draws")
 def phases_entropy_seeking(
-    grid: Table, *, measure: Measure, threshold: Positive, small_scale: Positive, majority_share: Fraction
+    grid: Table,
+    *,
+    measure: Measure,
+    threshold: Positive,
+    small_scale: Positive,
+    majority_share: Fraction,
+    begins: Literal["first_learned", "trough"],
 ) -> Claim:
     """With skewed classes and a bottleneck, from small starts, the features expand after the warm-up, their effective
     rank rises, and the most frequent class is learned before the last of the others.
 
     The paper says that after this phase the rare classes start to separate. The phase is therefore taken to last from
-    when the first class is learned to just before the first of the rarest begins to be. In this time the rank, RankMe
-    of the features, rises by {threshold:g} or more in {value:.0%} of the draws. It does so least often at scale
-    {scale_of_lowest:g} ({lowest:.0%}). There, in {without_phase:.0%} of the draws, the rare classes begin before the
-    first class is learned, or at most one record after. Such a draw has no phase of expansion, and its rank does not
-    count as risen. Features expand if both singular values of $f$ grow. Starts of scales above {small_scale:g} are left
-    out; from {large:.0%} of them the rank rises by as much. In {until_learned:.0%} of the judged draws it rises by as
-    much until all of the rarest classes are learned, and in {meanwhile:.0%} while they are.
+    when the first class is learned to just before the first of the rarest begins to be. Where it begins the paper does
+    not say; a variant begins at the trough, where the rank is lowest until the first class is learned. In this time the
+    rank, RankMe of the features, rises by {threshold:g} or more in {value:.0%} of the draws. It does so least often at
+    scale {scale_of_lowest:g} ({lowest:.0%}). There, in {without_phase:.0%} of the draws, the rare classes begin before
+    the first class is learned, or at most one record after. Such a draw has no phase of expansion, and its rank does
+    not count as risen. Features expand if both singular values of $f$ grow. Starts of scales above {small_scale:g} are
+    left out; from {large:.0%} of them the rank rises by as much. In {until_learned:.0%} of the judged draws it rises by
+    as much until all of the rarest classes are learned, and in {meanwhile:.0%} while they are.
     """
     skewed = Grid(grid, skewed=True)
     starts = SmallStarts(skewed.scale, small_scale)
@@ -177,10 +187,15 @@ def phases_entropy_seeking(
         duration = skewed.change(window, REACHED)
         return unless_nan((growth_1 > 0) & (growth_2 > 0) & (duration > 0), growth_1, growth_2)
 
+    if begins == "first_learned":
+        rises_before_rare = rises(BEFORE_RARE)
+    else:
+        expansion = skewed.number(EXPANSION, measure=measure)
+        rises_before_rare = unless_nan(expansion >= threshold, expansion)
     the_time_before = "the time before, instead"  # a rival of all checks but the last: the same in the warm-up
     yield from most_small_starts(
         "share of draws whose rank rises from the first class learned to when the rarest begin to be",
-        rises(BEFORE_RARE),
+        rises_before_rare,
         starts,
         majority_share=majority_share,
         rivals={the_time_before: rises(DURING_WARM_UP)},
@@ -204,7 +219,7 @@ def phases_entropy_seeking(
         because="more often than in an order that does not depend on the sizes",
         excluded=starts.excluded,
     )
-    by_scale = pd.Series(rises(BEFORE_RARE)[judged] == 1).groupby(skewed.scale[judged]).mean()
+    by_scale = pd.Series(rises_before_rare[judged] == 1).groupby(skewed.scale[judged]).mean()
     scale_of_lowest = by_scale.idxmin()
     duration = skewed.change(BEFORE_RARE, REACHED)[skewed.scale == scale_of_lowest]
     yield Facts(
@@ -213,16 +228,18 @@ def phases_entropy_seeking(
         scale_of_lowest=scale_of_lowest,
         lowest=by_scale.min(),
         without_phase=np.mean(duration <= 0),
-        large=share_true(rises(BEFORE_RARE)[~judged]),
+        large=share_true(rises_before_rare[~judged]),
         until_learned=share_true(rises(FIRST_TO_RARE)[judged]),
         meanwhile=share_true(rises(WHILE_RARE)[judged]),
     )
 
 
-EXPANSION = "4, 2, 1 and 1 examples in V = 4 classes, d = 2, cross-entropy, gradient flow from small Gaussian starts"
+FOUR_TWO_ONE_ONE = (
+    "4, 2, 1 and 1 examples in V = 4 classes, d = 2, cross-entropy, gradient flow from small Gaussian starts"
+)
 
 
-@claim("Section 3.3, entropy-seeking: confidence", scope=EXPANSION, empirical=True, quantifier="most draws")
+@claim("Section 3.3, entropy-seeking: confidence", scope=FOUR_TWO_ONE_ONE, empirical=True, quantifier="most draws")
 def frequent_classes_gain_confidence(
     course: Table, *, factor: Positive, lower: Fraction, upper: Fraction, majority_share: Fraction
 ) -> Claim:
@@ -287,7 +304,7 @@ def frequent_classes_gain_confidence(
     )
 
 
-@claim("Section 3.3, compression-seeking: clusters", scope=EXPANSION, empirical=True, quantifier="most draws")
+@claim("Section 3.3, compression-seeking: clusters", scope=FOUR_TWO_ONE_ONE, empirical=True, quantifier="most draws")
 def rare_classes_separate(
     course: Table, *, factor: Positive, lower: Fraction, upper: Fraction, majority_share: Fraction
 ) -> Claim:
