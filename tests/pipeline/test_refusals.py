@@ -38,6 +38,7 @@ def test_misspelt_keys_and_names_are_refused_with_what_they_may_mean(refuses):
     refuses(
         ("lead_figrue", "growth", "lead_figrue: unknown key; did you mean `lead_figure`?"),
         ("runs.fast.extend", "slow", "runs.fast.extend: unknown key; did you mean `extends`?"),
+        ("runs.slwo", {"steps": 20}, "runs.slwo.function: missing; did you mean the run `slow`? Else name a function"),
         ("runs.fast.extends", "slwo", "runs.fast.extends: no run `slwo`; did you mean `slow`"),
         ("runs.slow.data", "strats", "runs.slow.data: no data set `strats`; did you mean `starts`"),
         ("data.starts.source", "strats.normal", "data.starts.source: `strats.normal`: no module `strats`"),

@@ -182,7 +182,12 @@ class _Paper:
         paper, where = self.paper, self.where("runs", name)
         block = self.config.block("run", paper, run)
         if not block.get("function"):
-            raise ProjectError(f"{where}.function: missing; name a function of papers/{paper}/<topic>/runs.py")
+            others = [run for run in self.config.blocks(paper, "runs") if run != name]
+            nearest = difflib.get_close_matches(name, others, n=1)
+            advice = f"name a function of papers/{paper}/<topic>/runs.py"
+            if nearest:
+                advice = f"did you mean the run `{nearest[0]}`? Else {advice}"
+            raise ProjectError(f"{where}.function: missing; {advice}")
         function = signature_of("run", paper, block["function"], f"{where}.function")
         metrics = signature_of("metrics", paper, block["function"], f"{where}.function")
         if not metrics.has("columns"):
