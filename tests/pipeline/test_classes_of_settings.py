@@ -64,7 +64,7 @@ def test_an_error_names_the_class_and_the_key_within_it(refuses):
         ("runs.teas.sweep", {"pace.rtol": [1.0, -1.0]}, "runs.teas.pace.rtol: must be above 0"),
         ("runs.tea.free", {"pace.rtol": [0.0, 1.0]}, "runs.tea.free.pace.rtol: must be above 0"),
         ("provenance.Pace.hroizon", "stated", "provenance.Pace.hroizon: no setting `hroizon`; did you mean `horizon`"),
-        ("provenance.Accuracy", {}, "runs.tea.pace.rtol: has no provenance; add it"),
+        ("provenance.Accuracy", {}, "runs.tea.pace.rtol: has no provenance, nor have met.rtol; add it"),
     )
 
 

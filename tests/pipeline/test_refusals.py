@@ -212,6 +212,11 @@ def test_missing_provenance_is_refused(refuses, configured):
     del without_steps["growth.growth"]["steps"]
     refuses(
         ("provenance", without_steps, "steps: has no provenance; add it to this block"),
+        (
+            "provenance",
+            {**without_steps, "growth.growth": {}},
+            "provenance: {rate: stated, steps: stated, every: stated}",
+        ),
         ("runs.fast.provenance", {}, "runs.fast.rate: has no provenance"),
         ("runs.scan", {"extends": "slow", "sweep": {"rate": [0.1, 0.2]}}, "runs.scan.rate: has no provenance"),
     )

@@ -149,13 +149,16 @@ def check_reasons(config: Config, paper: str) -> None:
         fields = {key for function in _functions(config, paper, section, name) for key in function.fields}
         for key in config.declared_block(paper, section, name).get("provenance", {}):
             check_known(key, fields, "setting", f"{where}.provenance.{key}")
-        for key in config.every_setting(paper, section, name):
-            if provenance(config, paper, section, name, key) is None:
-                raise ProjectError(
-                    f"{where}.{key}: has no provenance; add it to this block (stated, code, inferred, or {{chosen: "
-                    "why}), or to its function, whose `stated` and `code` do not apply to a value that a run overrides "
-                    "or sweeps"
-                )
+        settings = config.every_setting(paper, section, name)
+        missing = [key for key in settings if provenance(config, paper, section, name, key) is None]
+        if missing:
+            others = f", nor have {', '.join(missing[1:])}" if missing[1:] else ""
+            block = ", ".join(f"{key}: stated" for key in missing)
+            raise ProjectError(
+                f"{where}.{missing[0]}: has no provenance{others}; add it to this block, provenance: {{{block}}} "
+                "(stated, code, inferred, or {chosen: why}), or to its function, whose `stated` and `code` do not "
+                "apply to a value that a run overrides or sweeps"
+            )
 
 
 def _blocks(config: Config, paper: str) -> Iterator[tuple[str, str]]:
