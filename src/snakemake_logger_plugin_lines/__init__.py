@@ -37,6 +37,7 @@ SHORT_REASONS = {
     "Updated input files": "its input is newer",
 }
 EXIT_STATUS = re.compile(r"returned non-zero exit status (\d+)|died with <Signals\.(\w+)")
+INTERRUPTED = "ended by SIGINT"  # as by Ctrl-C: no failure, and its log has nothing to say
 KILLED = 128  # a shell's exit status for a command that a signal ended is this plus the signal's number
 
 # why outputs are made again, by path, and what may be asked for; the Snakefile fills them in
@@ -205,11 +206,12 @@ class LogHandler(LogHandlerBase):
 
     def _explain(self, label: str, known: Mapping[str, Any], resources: Mapping[str, Any]) -> None:
         self.failed += 1
+        how_it_ended = self._how_it_ended(known.get("shellcmd") or "", resources)
+        if how_it_ended == INTERRUPTED:
+            self._print(f"interrupted  {label}; to go on, type the same command again")
+            return
         self._print(f"FAILED  {label}")
-        reasons = (
-            _executors_reason(known.get("rule_msg") or ""),
-            self._how_it_ended(known.get("shellcmd") or "", resources),
-        )
+        reasons = (_executors_reason(known.get("rule_msg") or ""), how_it_ended)
         self._print_all(f"        {reason}" for reason in reasons if reason)
         for log in known.get("log") or []:
             self._print_all(f"        {line}" for line in last_lines(Path(log)))

@@ -6,6 +6,7 @@ Every test belongs to a fault and a promise; docs/reliability.md is made from th
 import itertools
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -179,6 +180,16 @@ def test_what_ends_judge_ends_its_snakemake(held):
     assert judging.returncode != 0
     assert "toy.geometric: " not in said
     assert not (held.folder / "results/toy/metrics/slow.parquet").exists()  # which the claim reads as well
+
+
+@fault("Ctrl-C", "a line for each job under way; the same command goes on")
+def test_an_interrupted_job_is_a_line_that_says_how_to_go_on(held):
+    running = start_and_hold(held, FAST)
+    os.killpg(running.pid, signal.SIGINT)
+    said = end(running)
+    assert running.returncode != 0
+    assert "interrupted  run toy fast; to go on, type the same command again\n" in said
+    assert not re.search("FAILED|Traceback|KeyboardInterrupt|again, alone", said), said
 
 
 @fault("a run is killed twice", SAME)
