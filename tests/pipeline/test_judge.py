@@ -220,6 +220,17 @@ def test_a_corrected_claim_shows_what_holds_and_the_checks_of_both_predictions()
     assert "holds: the half: 1, predicted 1\n" in corrected
 
 
+@claim("Theorem 1", scope="everywhere", origin="ours")
+def observed():
+    """It is $x$."""
+    yield equal("the half", 1.0, predicted=1.0, tolerance=0.1, rivals={"one": 2.0})
+
+
+def test_a_claim_of_our_own_is_not_credited_to_the_paper():
+    _, credit, _ = card_of(observed).split("\n", maxsplit=2)
+    assert credit == "Our own claim, no sentence of the paper; see Theorem 1. Authors, 2020"
+
+
 def test_a_correction_is_not_shown_among_the_rivals():
     # inside a check the correction is one of its rivals, under the phrase `CORRECTION`
     rivals = between(card_of(doubled), "Rivals", "Scope")

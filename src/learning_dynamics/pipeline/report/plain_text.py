@@ -41,7 +41,10 @@ def _lines(claim: Row, citation: str) -> Iterator[tuple[int, str]]:
     if not claim["as_expected"]:
         verdict += f" (expected: {claim['expected']})"
     yield 0, f"{claim['claim']}: {verdict}"
-    yield 0, f"{claim['reference']}. {citation}"
+    if claim["origin"] == "ours":
+        yield 0, f"Our own claim, no sentence of the paper; see {claim['reference']}. {citation}"
+    else:
+        yield 0, f"{claim['reference']}. {citation}"
     yield 1, claim["statement"]
     if claim["correction"]:
         opening = "What holds" if claim["verdict"] == "corrected" else "Proposed correction"
