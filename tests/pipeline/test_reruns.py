@@ -61,6 +61,22 @@ def test_a_figure_has_its_name_its_facts_and_its_alternative_text(built):
     assert (record["name"], record["facts"], record["alt"]) == ("growth", {"draws": 3}, "Two bundles of curves.")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('r"""Slow', '_ = r"""Slow', " has no docstring; write its caption there, first"),
+        ("{draws}", "{drawz}", ": the text has a field `{drawz}` that nothing fills; did you mean `draws`?"),
+        (', alt="Two bundles of curves."', "", " has no alternative text; return Plot(figure, alt=...)"),
+    ],
+    ids=["no docstring", "a misspelt field", "no alternative text"],
+)
+def test_a_figure_without_its_texts_is_refused(workspace, old, new, message):
+    workspace.edit(f"{PAPER}/growth/figures.py", old, new)
+    ended = workspace.cli("figure", "toy", "growth")
+    assert ended.returncode == 1
+    assert ended.stderr == f"error: {workspace.folder}/{PAPER}/growth/figures.py: `growth`{message}\n"
+
+
 def test_the_command_in_an_outputs_record_makes_the_same_output_again(workspace):
     table = workspace.folder / "results/toy/metrics/slow.parquet"
     before = table.read_bytes()

@@ -9,9 +9,12 @@ import matplotlib
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.planned import find_job
 from learning_dynamics.pipeline.commands.roles import draw
+from learning_dynamics.pipeline.plan.sources import definition_of, place_of
+from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.stamps import KEY, plain_facts
 from learning_dynamics.plotting import Plot, legible_ticks, sized, style
@@ -29,17 +32,28 @@ def execute(
     """Call the figure's function with its runs' tables by role and save what it draws, PNG and SVG beside the PDF.
 
     A figure of another style is in a folder of that name: ``figures/talk/``.
+
+    Raises
+    ------
+    ProjectError
+        If it has no alternative text, or a text of it has a field that nothing fills.
     """
     job = find_job("figure", paper, name, plan=plan, planned_fingerprint=fingerprint, files=files)
     pdf = Path(job.output) if look == "paper" else Path("figures", look, paper, f"{name}.pdf")
     with matplotlib_defaults(), style(look):
         result, record = draw(job)
         drawn = Plot.of(result)
+        place = place_of("figure", paper, job.spec["function"])
+        if not drawn.alt:
+            raise ProjectError(f"{place} has no alternative text; return Plot(figure, alt=...)")
+        facts = plain_facts(drawn.facts)
+        for text in (definition_of("figure", paper, job.spec["function"], name).caption, drawn.alt):
+            fill(text, facts, place)
         figure = sized(drawn.figure, look)
         figure.set_dpi(matplotlib.rcParams["savefig.dpi"])  # letters are a little wider or narrower at another
         legible_ticks(figure)
         figure.set_layout_engine("none")  # all three formats have the layout of the PNG
-        shown = {"facts": plain_facts(drawn.facts), "alt": drawn.alt, "panels": panel_boxes(figure)}
+        shown = {"facts": facts, "alt": drawn.alt, "panels": panel_boxes(figure)}
         if drawn.table is not None:
             shown["table"] = drawn.table.to_dict(orient="split", index=False)
         described = json.dumps(record | shown)

@@ -204,10 +204,13 @@ class _Paper:
             raise ProjectError(f"{where}.data: `{metrics.name}` of {metrics.where} takes a data set; add `data:`")
 
     def check_drawing(self, stage: str, name: str) -> Signature:
-        """Check the roles and settings of a figure, an interactive figure or a claim."""
+        """Check the text, roles and settings of a figure, an interactive figure or a claim."""
         section = SECTIONS.get(stage, stage)
         block, where = self.config.block(stage, self.paper, name), self.where(section, name)
         function = signature_of(stage, self.paper, block["function"], f"{where}.function")
+        if not self.config.caption(self.paper, name, stage):
+            text = "the claim's sentence" if stage == "claims" else "its caption"
+            raise ProjectError(f"{function.where}: `{function.name}` has no docstring; write {text} there, first")
         function.check_roles(block["runs"], where)
         for role, runs in block["runs"].items():
             for run in run_names({role: runs}):
@@ -230,10 +233,6 @@ class _Paper:
         function = self.check_drawing("claims", name)
         if not function.has("claim"):
             raise ProjectError(f"{function.where}: `{function.name}` is no claim; decorate it with @claim(...)")
-        if not self.config.statement(self.paper, name):
-            raise ProjectError(
-                f"{function.where}: `{function.name}` has no docstring; write the claim's sentence there, first"
-            )
         block = self.config.block("claims", self.paper, name)
         if "figure" in block:
             figure = self.check_name("figures", block["figure"], "claims", name, "figure")
