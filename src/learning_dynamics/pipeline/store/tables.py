@@ -19,6 +19,7 @@ from learning_dynamics.tidy import Column, Settings
 
 # why the metrics of a sweep's runs cannot be one table; {0} is the column
 CLASH = "the metrics have a column `{0}` that is not the swept setting `{0}`; rename it"
+NUMBERS = ("index", "value", "predicted")  # columns that do not say where in a table of metrics a row is
 BATCH = 2**15  # rows that are in memory together where few of a table are wanted
 BUFFER = 2**16  # bytes of a column that are read from a file together
 TYPES = {"int": pa.int64(), "float": pa.float64(), "str": pa.string(), "bool": pa.bool_()}
@@ -88,7 +89,13 @@ def to_arrow(what: str | Path, table: pd.DataFrame, declared: tuple[Column, ...]
     for column in declared:
         values = table[column.name]
         if not column.nullable and values.isna().any():
-            raise ProjectError(f"{what}: column {column.name!r} has empty or nan values and may not")
+            first_row = table.iloc[int(values.isna().argmax())].drop([column.name, *NUMBERS], errors="ignore")
+            where = ", ".join(f"{key} {value}" for key, value in first_row.items())
+            advice = "declare VALUE_IF_ANY" if column.name == "value" else "declare the column nullable"
+            raise ProjectError(
+                f"{what}: column {column.name!r} has empty or nan values and may not, first at {where}; if that is "
+                f"meant, {advice}"
+            )
         if column.type == "float" and np.isinf(values.to_numpy(dtype=float, na_value=np.nan)).any():
             raise ProjectError(f"{what}: column {column.name!r} has infinite values")
     try:
