@@ -50,14 +50,21 @@ PREDICTED = Column("predicted", "float", "what the theory gives for it, where it
 def columns(*declared: Column) -> Callable:
     """Declare the columns of what a metrics function returns, a table or several, one below the other.
 
-    Columns come in the declared order, others are left out, and the table knows its draw columns.
+    Columns come in the declared order, ``index`` and ``predicted`` of `rows` only if declared, and the table knows its
+    draw columns.
+
+    Raises
+    ------
+    ProjectError
+        When the function is called, if it returns a column that is not declared, or not one that is.
     """
 
     def declare(function: Callable[P, pd.DataFrame | Iterable[pd.DataFrame]]) -> Callable[P, pd.DataFrame]:
         @functools.wraps(function)
         def measuring(*arguments: P.args, **options: P.kwargs) -> pd.DataFrame:
             result = function(*arguments, **options)
-            table = joined(declared, *([result] if isinstance(result, pd.DataFrame) else result))
+            tables = [result] if isinstance(result, pd.DataFrame) else result
+            table = joined(declared, *(_with_columns(declared, part, function) for part in tables))
             table.attrs["draw"] = tuple(column.name for column in declared if column.draw)
             return table
 
@@ -65,6 +72,19 @@ def columns(*declared: Column) -> Callable:
         return measuring
 
     return declare
+
+
+def _with_columns(declared: Sequence[Column], table: pd.DataFrame, function: Callable) -> pd.DataFrame:
+    """Return the table that a metrics function returned; refuse it if its columns are not those that are declared."""
+    names = [column.name for column in declared]
+    place = f"{function.__code__.co_filename}: `{function.__name__}`"
+    for name in names:
+        if name not in table:
+            raise ProjectError(f"{place} returns no column `{name}`, which @columns declares")
+    for name in table:
+        if name not in (*names, "index", "predicted"):
+            raise ProjectError(f"{place} returns a column `{name}`, which @columns does not declare")
+    return table
 
 
 def draw_columns(table: pd.DataFrame) -> list[str]:

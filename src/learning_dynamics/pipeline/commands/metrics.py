@@ -10,14 +10,10 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.functions import arguments_for, error_context, paper_function, takes
 from learning_dynamics.pipeline.commands.planned import find_job, record_of, verify_science
 from learning_dynamics.pipeline.plan.quantities import refuse_unlisted
-from learning_dynamics.pipeline.plan.sources import place_of
 from learning_dynamics.pipeline.store.arrays import load_arrays, load_trajectory
 from learning_dynamics.pipeline.store.tables import write_table
-from learning_dynamics.tidy import QUANTITY, Column, Settings
-from learning_dynamics.tidy import columns as declaring
+from learning_dynamics.tidy import QUANTITY, Settings
 from learning_dynamics.trajectories import Trajectory
-
-ADDED = ("index", "predicted")  # columns of all that `tidy.rows` returns; a metrics function need not declare them
 
 
 def execute(
@@ -48,7 +44,7 @@ def measure(paper: str, name: str, spec: Mapping[str, Any], trajectory: Trajecto
     Raises
     ------
     ProjectError
-        If the trajectory is of another kind of run, or the table has not the columns that are declared.
+        If the trajectory is of another kind of run.
     """
     function_name = trajectory.settings.get("function")
     if function_name != spec["function"]:
@@ -60,29 +56,7 @@ def measure(paper: str, name: str, spec: Mapping[str, Any], trajectory: Trajecto
     if takes(paper, "metrics", function_name, "data"):
         arguments["data"] = trajectory.constants if data is None else data
     settings = {**trajectory.settings, **spec["settings"]}
-    place = place_of("metrics", paper, function_name)
     with error_context(f"metrics of {name}", settings):
-        result = function.__wrapped__(trajectory, **arguments)  # before @columns leaves columns out
-        tables = [result] if isinstance(result, pd.DataFrame) else list(result)
-        for part in tables:
-            _refuse_other_columns(place, part, function.columns)
-        table: pd.DataFrame = declaring(*function.columns)(lambda: tables)()
+        table: pd.DataFrame = function(trajectory, **arguments)
     table.attrs |= {"settings": Settings(settings), "run": name}
     return table
-
-
-def _refuse_other_columns(place: str, table: pd.DataFrame, declared: Sequence[Column]) -> None:
-    """Refuse a table that misses a declared column, or has one that is not declared; `rows` adds those of `ADDED`.
-
-    Raises
-    ------
-    ProjectError
-        It names the function and the column.
-    """
-    names = [column.name for column in declared]
-    for name in names:
-        if name not in table:
-            raise ProjectError(f"{place} returns no column `{name}`, which @columns declares")
-    for name in table.columns:
-        if name not in (*names, *ADDED):
-            raise ProjectError(f"{place} returns a column `{name}`, which @columns does not declare")
