@@ -50,13 +50,12 @@ PREDICTED = Column("predicted", "float", "what the theory gives for it, where it
 def columns(*declared: Column) -> Callable:
     """Declare the columns of what a metrics function returns, a table or several, one below the other.
 
-    Columns come in the declared order, ``index`` and ``predicted`` of `rows` only if declared, and the table knows its
-    draw columns.
+    Columns come in the declared order, others are left out, and the table knows its draw columns.
 
     Raises
     ------
     ProjectError
-        When the function is called, if it returns a column that is not declared, or not one that is.
+        When the function is called, if it does not return a column that is declared.
     """
 
     def declare(function: Callable[P, pd.DataFrame | Iterable[pd.DataFrame]]) -> Callable[P, pd.DataFrame]:
@@ -75,15 +74,11 @@ def columns(*declared: Column) -> Callable:
 
 
 def _with_columns(declared: Sequence[Column], table: pd.DataFrame, function: Callable) -> pd.DataFrame:
-    """Return the table that a metrics function returned; refuse it if its columns are not those that are declared."""
-    names = [column.name for column in declared]
-    place = f"{function.__code__.co_filename}: `{function.__name__}`"
-    for name in names:
-        if name not in table:
-            raise ProjectError(f"{place} returns no column `{name}`, which @columns declares")
-    for name in table:
-        if name not in (*names, "index", "predicted"):
-            raise ProjectError(f"{place} returns a column `{name}`, which @columns does not declare")
+    """Return the table that a metrics function returned; refuse it if a declared column is missing."""
+    for column in declared:
+        if column.name not in table:
+            place = f"{function.__code__.co_filename}: `{function.__name__}`"
+            raise ProjectError(f"{place} returns no column `{column.name}`, which @columns declares")
     return table
 
 
