@@ -339,12 +339,30 @@ def test_bundles_give_the_table_of_a_sweep_without_bundles(swept):
     ) == [True, True]
 
 
+def test_reading_a_sweep_that_is_not_finished_says_how_much_is_missing_and_what_makes_it(swept):
+    more = json.loads(json.dumps(SWEEP))
+    more["changes"]["toy"]["runs"]["scan"]["sweep"]["rate"].append(0.08)
+    (swept / "more.yaml").write_text(json.dumps(more))
+    code = f"{DEFINE_REFUSAL}project = ld.project('more.yaml')"
+    (message,) = values_of(swept, "refusal(project.table, 'toy', 'scan', 'x', rate=0.01)", code=code)
+    command = "snakemake --cores all --configfile more.yaml -- toy_scan"
+    # of eight runs the two at the new rate
+    assert message == f"toy scan: 2 of 8 tables are missing; run: {command}"
+
+
+def test_judging_without_the_tables_of_a_run_says_what_makes_them(swept):
+    (message,) = values_of(swept, "refusal(ld.project(seed=7).judge, 'toy', 'geometric')", code=DEFINE_REFUSAL)
+    command = "snakemake --cores all --config seed=7 -- results/seed7/toy/metrics/slow.parquet"
+    assert message == f"toy slow: 1 of 1 tables are missing; run: {command}"
+
+
 @pytest.mark.parametrize("run", ["scan", "packed"])
 @pytest.mark.parametrize(
     "rows",
     [
         "project.table('toy', {run!r}, rate=0.01, every=1)",
         "project.table('toy', {run!r}).query('rate == 0.01 and every == 1')",
+        "dict(list(project.table('toy', {run!r}).groupby(['rate', 'every'])))[0.01, 1]",  # as docs/scaling.md has it
     ],
 )
 def test_a_claim_is_judged_at_one_value_of_a_sweep_as_on_that_run(swept, run, rows):

@@ -172,6 +172,12 @@ def test_a_setting_given_with_set_is_of_the_run_of_its_measuring_or_of_a_data_se
     }
 
 
+def test_a_map_of_a_sweep_that_is_not_made_says_what_makes_it(few):
+    refused = few.cli("map", "toy", "few", "--x", "rate", "--quantity", "x", "--configfile", "few.yaml")
+    command = "snakemake --cores all --configfile few.yaml -- toy_few"
+    assert refused.stderr == f"error: toy few: 1 of 1 tables are missing; run: {command}\n"
+
+
 def test_a_bundled_sweep_has_one_table_of_the_settings_that_were_given(few):
     few.snakemake("--configfile", "few.yaml", "--", "toy_few")
     (file,) = (few.folder / "results/toy/metrics").glob("few@*.parquet")

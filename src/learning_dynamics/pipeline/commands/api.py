@@ -34,7 +34,13 @@ from learning_dynamics.pipeline.commands.in_process import join_tables
 from learning_dynamics.pipeline.commands.metrics import measure as measure_run
 from learning_dynamics.pipeline.commands.own_torch import imports_torch, own_torch
 from learning_dynamics.pipeline.commands.robustness import read_all_variations
-from learning_dynamics.pipeline.commands.roles import call_drawing, empty_table, load_table, load_tables
+from learning_dynamics.pipeline.commands.roles import (
+    call_drawing,
+    empty_table,
+    load_table,
+    load_tables,
+    refuse_missing_tables,
+)
 from learning_dynamics.pipeline.commands.run import simulate as simulate_run
 from learning_dynamics.pipeline.plan.blocks import flat
 from learning_dynamics.pipeline.plan.config_files import PAPERS, ROOT
@@ -179,6 +185,7 @@ class Project:
         plan = self._plan(paper)
         check_known(run, list(plan.config.blocks(paper, "runs")), "run", paper)
         described, folder = plan.describe_run(paper, run), self._results(paper, "metrics")
+        refuse_missing_tables(plan, paper, run, folder, *self._configuration())
         if quantity is None and not where:
             return load_table(folder, described)
         for column in where:
@@ -413,7 +420,10 @@ class Project:
             if role in given_tables:
                 tables[role] = self._as_role(paper, f"{claim}, role `{role}`", run, given_tables[role])
             else:
-                tables |= load_tables(self._results(paper, "metrics"), {role: run})
+                folder = self._results(paper, "metrics")
+                for described in run if isinstance(run, list) else [run]:
+                    refuse_missing_tables(plan, paper, described["name"], folder, *self._configuration())
+                tables |= load_tables(folder, {role: run})
         function = paper_function(paper, "claims", spec["function"])
         evaluation = evaluate_claim(claim, function, tables, spec["settings"])
         facts = plain_facts(evaluation.facts)
@@ -484,13 +494,15 @@ class Project:
     def _plan(self, paper: str | None = None, check: bool = False) -> Plan:
         """Return the plan of all papers, unchecked; with `check` that of one paper, checked, to call its functions."""
         check_checkout()
-        files, config = self.files, self.config
-        if not files and not config:
-            files, config = _default_configuration()
+        files, config = self._configuration()
         plan = fresh_plan(files, config, check=False)
         if paper is not None:
             check_known(paper, plan.config.papers, "paper", "config.yaml")
         return fresh_plan(files, {**config, "papers": [paper]}, check=True) if check else plan
+
+    def _configuration(self) -> tuple[tuple[Path, ...], Mapping[str, Any]]:
+        """Return the overlays and values of the configuration."""
+        return (self.files, self.config) if self.files or self.config else _default_configuration()
 
     def _plan_with(self, paper: str, run: str) -> Plan:
         """Return the checked plan of a paper that has a run, by itself or of a sweep."""

@@ -19,7 +19,7 @@ from pandas.api.types import is_numeric_dtype
 
 from learning_dynamics.errors import ProjectError, check_known
 from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.commands.roles import empty_table, parts_of_table
+from learning_dynamics.pipeline.commands.roles import empty_table, parts_of_table, refuse_missing_tables
 from learning_dynamics.pipeline.plan.config_files import load, output_folders
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.quantities import declared_quantities
@@ -96,6 +96,7 @@ def execute(
     if others:
         print(f"{folder}: {len(others)} tables are not of {name} as configured, such as {others[0].name}; delete them")
 
+    refuse_missing_tables(plan, paper, name, folder, files)
     example = empty_table(folder, run)
     axes = [x, *([y] if y else [])]
     for axis in axes:

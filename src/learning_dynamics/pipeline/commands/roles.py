@@ -1,6 +1,7 @@
 """What a figure or claim is given: metrics by role, one table for each run or a list of them, and its settings."""
 
 import math
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -15,7 +16,9 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.functions import error_context, paper_function
 from learning_dynamics.pipeline.commands.planned import record_of, verify_science
 from learning_dynamics.pipeline.plan.blocks import map_roles, overlay
+from learning_dynamics.pipeline.plan.config_files import ROOT
 from learning_dynamics.pipeline.plan.jobs import Job
+from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.sources import TOPIC_MODULES
 from learning_dynamics.pipeline.plan.sweeps import sweep_tables
 from learning_dynamics.pipeline.store.stamps import check_made_from, digest
@@ -116,6 +119,38 @@ def parts_of_table(
         check_made_from(f"{folder}/{name} (runs of a sweep)", {"stage": "metrics", "name": name}, expected)
     if arrows:
         yield _join_with_swept(folder / name, arrows, run_numbers, swept, attrs)
+
+
+def refuse_missing_tables(
+    plan: Plan, paper: str, run: str, folder: Path, files: Sequence[Path], config: Mapping[str, Any] | None = None
+) -> None:
+    """Refuse to read a run, or a sweep, some of whose tables are not there.
+
+    Parameters
+    ----------
+    folder : path
+        Where the paper's tables of metrics are.
+    files, config
+        The overlays and values of the configuration, for the command that makes the tables.
+
+    Raises
+    ------
+    ProjectError
+        It says how many are missing, and the command.
+    """
+    tables = plan.config.tables(paper, run)
+    missing = [table for table in tables if not (folder / f"{table}.parquet").exists()]
+    if not missing:
+        return
+    file = f"{plan.results}/{paper}/metrics/{run}.parquet"
+    target = f"{paper}_{run}" if run in plan.config.sweeps(paper) else file
+    options = ["--configfile", *(str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path) for path in files)]
+    values = ["--config", *(f"{key}={value}" for key, value in (config or {}).items())]
+    arguments = [*(options if files else []), *(values if config else []), "--", target]
+    raise ProjectError(
+        f"{paper} {run}: {len(missing)} of {len(tables)} tables are missing; run: "
+        f"snakemake --cores all {shlex.join(arguments)}"
+    )
 
 
 def empty_table(folder: Path, run: RunSpec) -> pd.DataFrame:
