@@ -5,6 +5,7 @@ The swept run is `slow` of the made-up paper (toy/toy.yaml), with the settings `
 
 import itertools
 import shlex
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -294,10 +295,23 @@ def test_a_sweep_is_refused_beside_tables_of_another_one_of_the_same_name(clean,
     clean.snakemake("--configfile", "sweep.yaml", "--", "toy_slow_sweep")
     assert sweep("--vary", "rate=0.005:0.03:4", "--out", "more.yaml").startswith(
         "error: results/toy/metrics: has 2 tables of another sweep slow_sweep, such as slow_sweep--rate-0.01.parquet; "
-        "choose another --name, or delete them: rm results/toy/metrics/slow_sweep[@-]*"
+        "choose another --name, or delete it: find results/toy -name 'slow_sweep[.@-]*' -delete"
     )
     assert "of another sweep slow_sweep" in sweep("--vary", "rate=0.01,0.02", "--set", "steps=9")
     assert sweep("--vary", "rate=0.1:0.3:4", "--name", "wide", "--out", "more.yaml") == ""
+
+
+def test_check_counts_what_is_left_of_a_removed_sweep_until_the_printed_command_deletes_it(clean, sweep):
+    assert sweep("--vary", "rate=0.01,0.02", "--set", "samples=1", "--out", "sweep.yaml") == ""
+    clean.snakemake("--configfile", "sweep.yaml", "--", "toy_slow_sweep")
+    left_over = "5 files are of nothing in this configuration, such as results/toy/data/slow_sweep.npz"
+    assert "of nothing" not in clean.cli("check", "--configfile", "sweep.yaml").stdout
+    assert left_over in clean.cli("check").stdout  # a data set, two runs and their tables
+    refused = sweep("--vary", "rate=0.01,0.02", "--set", "samples=1", "steps=3")
+    command = shlex.split(refused.partition("delete it: ")[2])
+    subprocess.run(command, cwd=clean.folder, check=True)
+    assert "of nothing" not in clean.cli("check").stdout
+    assert list(clean.folder.glob("results/toy/**/*slow_sweep*")) == []
 
 
 def test_map_and_check_name_the_table_of_a_value_that_was_taken_out_of_the_file(clean, sweep):

@@ -28,6 +28,8 @@ READERS: dict[str, Callable[[Path], Any]] = {".parquet": read_arrow, ".npz": loa
 def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
     """Print every stale, damaged or left-over output, and what changed since it was made; return 1 if there is one.
 
+    Data sets, runs and tables of nothing that is configured are counted: another overlay may have made them.
+
     Parameters
     ----------
     papers : sequence of str
@@ -48,16 +50,31 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
         return f"{problem} ({reason})" if reason else problem
 
     n_checked, problems = find_stale(outputs, problem_of=find_problem)
+    known, others = {Path(path) for path in outputs}, []
     for paper in plan.config.papers:
         for sweep in plan.config.sweeps(paper):
             leftovers = other_tables(plan, paper, sweep, Path(plan.results, paper, "metrics"))
             problems += [f"{file}: is not of the sweep {sweep} as configured; delete it" for file in leftovers]
+            known |= set(leftovers)
+        others += [file for file in _results_of(plan, paper) if file not in known]
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     print(f"{n_checked} outputs checked, {len(problems)} stale, damaged or left over")
+    if others:
+        print(
+            f"{len(others)} files are of nothing in this configuration, such as {others[0]}: "
+            "of another --configfile, or left over"
+        )
     if n_checked == 0:
         print(f"there are none of this configuration in {Path(plan.results).absolute()}")
     return int(bool(problems))
+
+
+def _results_of(plan: Plan, paper: str) -> list[Path]:
+    """Return all data sets, runs and tables of metrics of a paper that are on disk, sorted."""
+    folder = Path(plan.results, paper)
+    patterns = ("data/*.npz", "runs/*.npz", "metrics/*.parquet")
+    return sorted(file for pattern in patterns for file in folder.glob(pattern))
 
 
 def _outputs_to_check(plan: Plan, files: Sequence[Path]) -> dict[str, str]:

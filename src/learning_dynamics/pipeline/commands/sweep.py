@@ -200,7 +200,7 @@ def refuse_other_results(plan: Plan, paper: str, sweep_name: str) -> None:
     if others:
         raise ProjectError(
             f"{folder}: has {len(others)} tables of another sweep {sweep_name}, such as {others[0].name}; choose "
-            f"another --name, or delete them: rm {folder / sweep_name}[@-]*"
+            f"another --name, or delete it: find {folder.parent} -name '{sweep_name}[.@-]*' -delete"
         )
 
 
