@@ -147,6 +147,12 @@ def overlay_of_sweep(
     sweep: dict[str, list[Any]] = {}
     fixed: dict[str, Any] = {}
     for text in vary:
+        written, _, _ = text.partition("=")
+        if written in types_of_data and written not in types:
+            raise ProjectError(
+                f"--vary {written}: is a setting of the data set, {data}, and is given with --set, for all runs; "
+                "data sets of the configuration are varied with --vary data=NAME,NAME"
+            )
         setting, values = parse_axis(text, types)
         if setting in sweep:
             raise ProjectError(f"--vary {setting}: is given twice; write all of its values in one")
@@ -332,7 +338,7 @@ def parse_axis(text: str, types: Mapping[str, Any]) -> tuple[str, list[Any]]:
         raise ProjectError(f"`{text}`: {GRAMMAR}")
     if setting == "seed":
         raise ProjectError(
-            f"`{text}`: is no setting of a run; further draws are `seeds`, and --config seed=7 draws all again"
+            f"`{text}`: is no setting of a run; --set seeds=40 makes more draws, and --config seed=7 draws all again"
         )
     if setting not in types:
         raise ProjectError(f"`{text}`: the run has no setting `{setting}`{suggest_name(setting, types)}")
