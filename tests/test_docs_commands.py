@@ -11,7 +11,7 @@ import pytest
 
 from learning_dynamics.pipeline.commands import cli
 from learning_dynamics.pipeline.plan.sources import papers
-from tests.pipeline.test_adding_a_figure import apply_diffs
+from tests.pipeline.test_adding_a_figure import apply_diffs, remove_waves
 from tests.pipeline.warm import warm_python
 from tests.support import ROOT
 
@@ -65,6 +65,7 @@ def project(tmp_path_factory) -> Path:
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
         else:
             shutil.copy2(ROOT / name, folder)
+    remove_waves(folder)
     for command in commands_of_kind("python -m learning_dynamics"):
         if " new " in command:
             ended = run_typed(command, folder)

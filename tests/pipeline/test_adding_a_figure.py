@@ -27,6 +27,15 @@ def apply_diffs(folder: Path, page: str) -> list[str]:
     return touched
 
 
+def remove_waves(folder: Path) -> None:
+    """Remove the paper `waves` from a copy of a project in which somebody has added it, as CONTRIBUTING.md shows."""
+    shutil.rmtree(folder / "src/learning_dynamics/papers/waves", ignore_errors=True)
+    for config in ("waves.yaml", "smoke/waves.yaml"):
+        (folder / "workflow/config" / config).unlink(missing_ok=True)
+    text = (folder / "config.yaml").read_text(encoding="utf-8")
+    (folder / "config.yaml").write_text(text.replace(", waves", ""), encoding="utf-8")
+
+
 def assert_linted(folder: Path, files: list[str]) -> None:
     """Assert that the Python files among some that were added or edited pass the linter and the formatter."""
     python = [file for file in files if not file.endswith(".yaml")]
@@ -76,6 +85,7 @@ def test_the_readme_example_adds_at_most_20_lines():
 def begun(tmp_path_factory) -> Workspace:
     """The project after the command `new waves`; not to be changed."""
     workspace = project_with_rules_of_the_linter(tmp_path_factory.mktemp("begun") / "project")
+    remove_waves(workspace.folder)
     ended = workspace.cli("new", "waves")
     assert ended.returncode == 0, ended.stderr
     assert "next: snakemake --cores all waves" in ended.stdout
