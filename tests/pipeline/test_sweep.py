@@ -110,6 +110,22 @@ def test_without_a_file_the_overlay_is_printed(built):
     assert yaml.safe_load(bundled.stdout)["changes"]["toy"]["runs"]["slow_sweep"]["bundle"] == 30
 
 
+@pytest.mark.parametrize(
+    ("run", "arguments", "is_suggested"),
+    [
+        pytest.param("descent", "--vary step=0.01:0.1:100", False, id="long runs"),
+        pytest.param("short", "--vary step=0.01:0.1:100", True, id="many runs"),
+        pytest.param("short", "--vary step=0.01:0.1:99", False, id="fewer"),
+        pytest.param("short", "--vary step=0.01:0.1:100 --bundle 50", False, id="bundled"),
+    ],
+)
+def test_bundles_are_suggested_for_many_short_runs(clean, run, arguments, is_suggested):
+    clean.write("short.yaml", "changes: {toy: {runs: {short: {extends: descent, seeds: 2, resources: {}}}}}\n")
+    ended = clean.cli("sweep", "toy", run, *arguments.split(), "--out", "many.yaml", "--configfile", "short.yaml")
+    assert ended.returncode == 0, ended.stderr
+    assert ("add --bundle 100" in ended.stdout) == is_suggested
+
+
 def test_the_overlay_in_the_file_is_a_run_that_extends_the_swept_one(swept):
     workspace, _ = swept
     block = {"extends": "slow", "sweep": {"rate": [0.01, 1.0], "steps": [10, 20]}}

@@ -26,6 +26,7 @@ from learning_dynamics.pipeline.plan.sweeps import GRAMMAR
 from learning_dynamics.pipeline.store.tables import read_stamp
 
 MAX_VALUES_SHOWN = 8  # of a setting, in an error
+MANY_RUNS = 100  # from so many on bundles are suggested; chosen: their jobs take half a minute to start
 
 
 def execute(
@@ -94,6 +95,7 @@ def execute(
         raise ProjectError(str(error).replace("--config: ", "--vary or --set: ", 1)) from None
     refuse_other_results(plan, paper, sweep_name)
 
+    n_runs = len(plan.config.sweeps(paper)[sweep_name])
     text = yaml.safe_dump({"changes": changes}, default_flow_style=None, sort_keys=False, width=110)
     file = str(out or "FILE")
     overlays = shlex.join(["--configfile", *map(str, files), file])
@@ -102,7 +104,7 @@ def execute(
     bundled = f", {bundle} to a job" if bundle else ""
     arguments = ", ".join(repr(str(overlay_file)) for overlay_file in [*files, file])
     instructions = (
-        f"{len(plan.config.sweeps(paper)[sweep_name])} runs like {run} of {paper}{bundled}; with their metrics:\n"
+        f"{n_runs} runs like {run} of {paper}{bundled}; with their metrics:\n"
         f"  snakemake --cores all {overlays} -- {paper}_{sweep_name}\n"
         f"and as a picture, once they are there:\n"
         f"  python -m learning_dynamics map {paper} {sweep_name} {axes} {overlays} --quantity QUANTITY\n"
@@ -116,6 +118,9 @@ def execute(
     with atomic_write(out) as partial:
         partial.write_text(text, encoding="utf-8")
     print(f"{out}: {instructions}")
+    first_run = plan.config.sweeps(paper)[sweep_name][0]
+    if bundle is None and n_runs >= MANY_RUNS and not plan.is_long("run", paper, first_run):
+        print(f"{out}: each run is two jobs; if it takes less than a second, add --bundle 100 for one job of 100 runs")
     old_bundle = old_block.get("bundle")
     if old_block and bundle != old_bundle:
         print(f"{out}: has bundles of {bundle} runs now, and had {old_bundle or 'none'} before")
