@@ -65,7 +65,8 @@ def class_flows(
             tolerances=integration,
             copies=np.tile(copies, (seeds, 1)),
         )
-        return _series(*model.unpack(states, *labels.shape[:1], dimension, len(counts)), labels, copies, loss)
+        f, W = model.unpack(states, len(labels), dimension, len(counts))
+        return _series(f, W, labels, copies, loss)
 
     cells = starts.grid_cells(dimension=dimensions, counts=counts, scale=scales)
     return starts.over_cells(follow, cells, seeds=seeds, times=integration.times)
