@@ -212,7 +212,7 @@ def _by_batch(batches: Table, rates: Table) -> dict[float, Table]:
 
 def _by_swept_value(table: Table, setting: str) -> dict[float, Table]:
     """Return the tables of a sweep by the value of what is swept."""
-    return {value: table[table[setting] == value] for value in settings_of(table)[setting]}
+    return {value: table[table[setting] == value] for value in table[setting].unique()}
 
 
 def _share(table: Table, quantity: Quantity) -> np.ndarray:
