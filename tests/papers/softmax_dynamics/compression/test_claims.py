@@ -103,7 +103,7 @@ def one_frequent(shares: Shares, *, reading: str = "phases", lasting: float = 0.
                 "skewed": counts != "1-1-1-1",
                 "dimension": dimension,
                 "seed": seed,
-                "scale": 0.01,
+                "scale": 0.01 if seed < CASE_DRAWS / 2 else 0.1,
                 "population": "examples",
             }
             shows = {"phases": 0.0, "phases_since_rare": 0.0, reading: float(seed < round(CASE_DRAWS * share))}
@@ -184,6 +184,9 @@ def test_facts_of_other_sizes_and_of_how_the_rank_falls():
     facts = evaluation_of_phases(one_frequent(Shares(two=0.5), lasting=lasting)).facts
     expected = {
         "at_second": 1.0,  # at 1000 : 1 : 1 : 1
+        "smallest_scale": 0.01,  # of half of the draws, those which show the phases
+        "at_smallest": 1.0,
+        "at_larger": 0.0,
         "since": 0.0,  # in the other reading none shows the phases
         "lasting": lasting / 0.5,  # of the draws that show them
         # of the tables of `one_rare` in `evaluation_of_phases`

@@ -13,7 +13,7 @@ rivals of these claims are other data: the check's own quantity in another windo
 populations.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -152,14 +152,12 @@ def three_phases_under_flow(
     learned: while it is learned the rank falls in {meanwhile:.1%}.
     """
 
-    def draws_of(
-        counts: str, dimension: int, quantity: Quantity = within, at: float = threshold, **where: Any
-    ) -> np.ndarray:
+    def draws_of(counts: str, dimension: int, quantity: Quantity = within, at: float = threshold) -> np.ndarray:
         """Return a quantity of each draw of these sizes at a threshold, 0 for what needs none; nan where a flow failed.
 
         By default it is whether the draw shows the phases, 1 or 0.
         """
-        rows = select(one_frequent, quantity, population="examples", threshold=at, counts=counts, **where)
+        rows = select(one_frequent, quantity, population="examples", threshold=at, counts=counts)
         return rows[rows["dimension"] == dimension]["value"].to_numpy()
 
     second, skewest = sorted(one_frequent["counts"].unique(), key=size_ratio)[-2:]
@@ -213,13 +211,14 @@ def three_phases_under_flow(
 
     shows_with_one_rare = with_one_rare(PHASES_SINCE)
     depths = with_one_rare(FALL_SINCE)[shows_with_one_rare == 1]  # of the draws that show the phases
-    smallest_scale = one_frequent["scale"].min()
+    judged = select(one_frequent, within, population="examples", threshold=threshold, counts=skewest, dimension=2)
+    is_smallest = judged["scale"] == judged["scale"].min()
     yield Facts(
         threshold=threshold,
         skewest=skewest.replace("-", " : "),
-        smallest_scale=smallest_scale,
-        at_smallest=share_true(draws_of(skewest, 2, scale=smallest_scale)),
-        at_larger=share_true(draws_of(skewest, 2, scale=lambda scale: scale > smallest_scale)),
+        smallest_scale=judged["scale"].min(),
+        at_smallest=share_true(judged["value"][is_smallest]),
+        at_larger=share_true(judged["value"][~is_smallest]),
         equal=share_true(shows["equal"]),
         wide=share_true(shows["wide"]),
         widest=share_true(shows["widest"]),
