@@ -66,7 +66,7 @@ def test_find_files_sorts_and_leaves_out_names_and_folders_that_begin_with_a_dot
     [
         pytest.param(
             ["sweep", "toy", "fast", "--vary", "rate=0.1,0.2"],
-            "is there, and is not this sweep or fewer of its values; name another file with --out",
+            "is there, and has no fast_sweep of toy; name another file with --out",
             id="sweep",
         ),
         pytest.param(

@@ -22,7 +22,7 @@ from tests.pipeline.conftest import PAPER, TOY, refusal
 FIGURE = "figures/toy/growth.pdf"
 FILM = "figures/toy/growth.webp"  # of this figure
 CHART = "figures/toy/moved.json"  # below this figure
-REMADE_BY_EVERY_CHANGE = {"figures/index.html", "results/verdicts.txt"}
+REMADE_BY_EVERY_CHANGE = {"figures/index.html", "results/texts.filled", "results/verdicts.txt"}
 CHART_BLOCK = {"function": "growth.growth", "runs": {"slow": "slow"}, "figure": "growth"}  # of the configuration
 CHART_SCRIPT = '<script type="module">'  # begins the script that draws all charts of a page
 FRAMES_OF_DOT, SECONDS_OF_DOT = 20, 4.0  # of the film of a dot, its last frame's extra time left out

@@ -283,7 +283,7 @@ def elsewhere(tmp_path, monkeypatch):
         (["run", "../x", "small_scale"], "no paper `../x`"),
         ([*SWEEP, "gamma=1:2:100000000"], "ask for at most 100000 values"),
         ([*SWEEP, "extends=slow,fast"], "the run has no setting `extends`"),
-        ([*SWEEP, "seed=1,2"], "further draws are `seeds`"),
+        ([*SWEEP, "seed=1,2"], "--set seeds=40 makes more draws"),
         ([*SWEEP, "gamma=1,2", "--out", "pipe.yaml"], "is no file that could be replaced"),
         (["verdicts"], "results/claims.parquet: no such file; run snakemake"),
         (["verdicts", "text.txt"], "text.txt: damaged, or not written by learning-dynamics"),

@@ -17,7 +17,7 @@ from tests.pipeline.conftest import PAPER
 from tests.pipeline.test_faults import assert_same_and_none_half_written
 
 # outputs, by what they are made from
-PAGE = {"figures/index.html", "results/verdicts.txt"}  # made by nearly every change
+PAGE = {"figures/index.html", "results/texts.filled", "results/verdicts.txt"}  # made by nearly every change
 CLAIMS = {"results/toy/claims.parquet"} | PAGE
 DECAY = {"results/toy/runs/descent.npz", "results/toy/metrics/descent.parquet", "figures/toy/decay.pdf"}
 GROWTH_RUNS = {f"results/toy/runs/{name}.npz" for name in ("slow", "fast", "slow--steps-20")}

@@ -75,7 +75,7 @@ def test_a_second_run_of_the_same_paper_has_nothing_to_do(toy_again):
 
 def test_a_run_of_all_papers_makes_the_first_page_again_without_older_results(toy_again, tmp_path):
     workspace = toy_again.copy(tmp_path / "project")
-    assert workspace.would_run() == {"figures/index.html", "results/verdicts.txt"}
+    assert workspace.would_run() == {"figures/index.html", "results/texts.filled", "results/verdicts.txt"}
     workspace.snakemake()
     assert "earlier run" not in workspace.read("figures/index.html")
     checked = workspace.cli("check")

@@ -410,10 +410,11 @@ MEAN_SQUARE_OF_ENTRY = np.exp(-1) * np.sinh(np.sqrt(3)) / np.sqrt(3)  # E e^2 at
 @pytest.mark.parametrize(
     ("alteration", "verdict"),
     [
-        # the limit is 0.482; allowed are 0.02, four standard errors, 0.02, the step, and 0.482 exp(-4) = 0.009, what is
-        # left of the approach at time 4
-        (mean_of("commutator_entry", LIMIT_OF_MEAN_ENTRY - 0.048, role="plane"), "corrected"),
-        (mean_of("commutator_entry", LIMIT_OF_MEAN_ENTRY - 0.051, role="plane"), "contradicted"),
+        # the limit is 0.482. At time 3.5 the exact E e^2 is 3.74, so that 20,000 paths have a standard error of 0.012;
+        # at time 4 it is 0.0145, whose interval is wider than the precision. Allowed are four of 0.012, 0.02, the step,
+        # and 0.482 exp(-3.5) = 0.015, what is left of the approach
+        (mean_of("commutator_entry", LIMIT_OF_MEAN_ENTRY - 0.080, role="plane"), "corrected"),
+        (mean_of("commutator_entry", LIMIT_OF_MEAN_ENTRY - 0.086, role="plane"), "contradicted"),
         # exact at time 1: 0.581; allowed are 0.02, four standard errors, and four steps of it, 0.047
         (mean_of("commutator_entry_squared", MEAN_SQUARE_OF_ENTRY + 0.065, role="plane"), "corrected"),
         (mean_of("commutator_entry_squared", MEAN_SQUARE_OF_ENTRY + 0.069, role="plane"), "contradicted"),

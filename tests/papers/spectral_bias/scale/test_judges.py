@@ -34,13 +34,13 @@ def exact_times(tables):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        # the slope against ln(1 / gamma), 2 over scales from 1e-8 down, may be off by 2.5e-6 of itself, since times are
+        # the slope against ln(1 / gamma), 2 over scales from 1e-8 down, may be off by 5e-6 of itself, since times are
         # found between records
-        ([everywhere("first_gradient", (1 + 2e-6) * FIRST_GRADIENT)], "reproduced"),
-        ([everywhere("first_gradient", (1 + 3e-6) * FIRST_GRADIENT)], "contradicted"),
+        ([everywhere("first_gradient", (1 + 4e-6) * FIRST_GRADIENT)], "reproduced"),
+        ([everywhere("first_gradient", (1 + 6e-6) * FIRST_GRADIENT)], "contradicted"),
         # a factor of 1 + c on the time at the smallest scale, 124, changes the slope by 124 c / ln 1e8, 3.4 c of itself
-        ([put("time_to_loss", factor=1 + 0.6e-6, gamma=1e-16)], "reproduced"),
-        ([put("time_to_loss", factor=1 + 0.9e-6, gamma=1e-16)], "contradicted"),
+        ([put("time_to_loss", factor=1 + 1.2e-6, gamma=1e-16)], "reproduced"),
+        ([put("time_to_loss", factor=1 + 1.8e-6, gamma=1e-16)], "contradicted"),
         ([put("time_to_loss", factor=1.5, gamma=1e-2)], "reproduced"),  # a larger scale
         ([put("time_to_loss", 0.995 * LARGEST_BOUND, gamma=1.0)], "reproduced"),
         ([put("time_to_loss", 1.005 * LARGEST_BOUND, gamma=1.0)], "contradicted"),

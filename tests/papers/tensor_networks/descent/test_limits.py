@@ -641,8 +641,9 @@ def test_limit_points_differ_where_the_top_singular_value_is_not_simple(distance
 
 
 def test_limit_points_say_from_how_many_directions_and_how_far_apart_they_are():
-    # of all other draws the limits are equal
-    facts = evaluation_on(LIMIT_POINTS, put("parameter", 1.0, scale=ALPHA), scatter("parameter", 0.5)).facts
+    # of all other draws the limits are equal; distances are of networks whose largest singular values tie
+    far_apart = scatter("parameter", 0.5, "fully_connected")
+    facts = evaluation_on(LIMIT_POINTS, put("parameter", 1.0, scale=ALPHA), far_apart).facts
     assert facts["count"] == 4
     assert facts["apart"] == pytest.approx(0.5 / np.hypot(1, 0.5))  # in units of the largest norm
 
