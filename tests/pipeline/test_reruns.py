@@ -26,7 +26,8 @@ GROWTH = GROWTH_RUNS | GROWTH_METRICS | {"figures/toy/growth.pdf"}
 DATA = {"results/toy/data/starts.npz"}
 
 
-@pytest.mark.parametrize("path", sorted(DECAY | GROWTH | DATA | CLAIMS))
+# that texts are filled is an empty file
+@pytest.mark.parametrize("path", sorted((DECAY | GROWTH | DATA | CLAIMS) - {"results/texts.filled"}))
 def test_everything_that_the_configuration_names_is_made(built, path):
     assert (built.folder / path).stat().st_size > 0
 
