@@ -1,12 +1,15 @@
 """Where tensor networks start: at given coefficients, or at draws that fulfil a theorem's condition."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.seeds import generators
 from learning_dynamics.trajectories import Arrays
+
+Weights = Literal["equal", "random"]  # of the layers' singular coordinates, `weighted_layers`
 
 # Of `last_of_product`. Six steps were enough at depths from 2 to 6, for products from 1e-300 to 1e300 and imbalances
 # from 1e-300 to 1e6.
@@ -117,6 +120,32 @@ def zero_last(network: TensorNetwork, count: int, seed: int) -> np.ndarray:
     last = network.lengths[-1]
     rngs = generators(seed, "initial_direction.zero_last", count)
     return np.stack([np.concatenate([rng.standard_normal(sum(network.lengths[:-1])), np.zeros(last)]) for rng in rngs])
+
+
+def weighted_layers(network: TensorNetwork, weights: str, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weights eta, shape (count, m), and the layers of scale one, shape (count, parameters).
+
+    Layer l is U_l eta, with U_l the network's singular vectors, and the last layer is zero (Theorem 4 of Yun et al.
+    2021). With equal `weights` the entries of eta are one, else random. `count` is the number of data sets.
+    """
+    assert network.S is not None
+    eta, starts = [], []
+    for rng in generators(seed, f"weights.{network.name}", count):
+        entries, signs = np.ones(len(network.S)), np.ones(len(network.S))  # |eta_j| and its sign
+        if weights == "random":
+            # sizes between 0.5 and 1.5, chosen: they differ, and none is near zero
+            entries, signs = 0.5 + rng.uniform(size=len(entries)), rng.choice([-1.0, 1.0], size=len(entries))
+        if network.name == "convolutional":
+            # eta is the transform of the filter, which is even as Corollary 6 asks, so that eta is even too: entries j
+            # and -j, modulo their number, get the mean of their sizes and the sign of the first of them
+            mirrored = -np.arange(len(entries)) % len(entries)
+            entries, signs = (entries + entries[mirrored]) / 2, signs[np.minimum(np.arange(len(entries)), mirrored)]
+        entries = entries * signs
+        eta.append(entries)
+        # of a convolutional network U_l is complex, but U_l eta is real for an even eta
+        starts.append(np.concatenate([(vectors @ entries).real for vectors in network.U]))
+        starts[-1][network.bounds[-1][0] :] = 0.0  # the last layer
+    return np.stack(eta), np.stack(starts)
 
 
 def identity_layers(inputs: int, depth: int) -> np.ndarray:

@@ -12,15 +12,13 @@ from learning_dynamics.dynamics.multilinear_descent import descend
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.squared_flow import Limit, flow_limit
-from learning_dynamics.papers.tensor_networks.starts import undecided
+from learning_dynamics.papers.tensor_networks.starts import Weights, undecided, weighted_layers
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions
 from learning_dynamics.progress import progress
-from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
 
 Decomposable = Literal["diagonal", "convolutional", "decomposable"]
-Weights = Literal["equal", "random"]
 
 
 def interpolation(
@@ -90,7 +88,7 @@ def _limits(
     constants = {"X": X, "y": y}
     for depth in depths:
         model = network_of(network, X.shape[-1], depth, seed)
-        eta, starts = _starts(model, weights, len(X), seed)
+        eta, starts = weighted_layers(model, weights, len(X), seed)
         series[f"flow_{depth}"] = np.stack(
             [
                 [limit(model, X[member], y[member], scale * starts[member]) for scale in scales]
@@ -99,32 +97,6 @@ def _limits(
         )
         constants[f"eta_{depth}"] = eta
     return Trajectory(np.array(scales), series, constants)
-
-
-def _starts(network: TensorNetwork, weights: str, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights eta, shape (count, m), and the layers of scale one, shape (count, parameters).
-
-    Layer l is U_l eta, with U_l the network's singular vectors, and the last layer is zero (Theorem 4). `count` is the
-    number of data sets.
-    """
-    assert network.S is not None
-    eta, starts = [], []
-    for rng in generators(seed, f"weights.{network.name}", count):
-        entries, signs = np.ones(len(network.S)), np.ones(len(network.S))  # |eta_j| and its sign
-        if weights == "random":
-            # sizes between 0.5 and 1.5, chosen: they differ, and none is near zero
-            entries, signs = 0.5 + rng.uniform(size=len(entries)), rng.choice([-1.0, 1.0], size=len(entries))
-        if network.name == "convolutional":
-            # eta is the transform of the filter, which is even as Corollary 6 asks, so that eta is even too: entries j
-            # and -j, modulo their number, get the mean of their sizes and the sign of the first of them
-            mirrored = -np.arange(len(entries)) % len(entries)
-            entries, signs = (entries + entries[mirrored]) / 2, signs[np.minimum(np.arange(len(entries)), mirrored)]
-        entries = entries * signs
-        eta.append(entries)
-        # of a convolutional network U_l is complex, but U_l eta is real for an even eta
-        starts.append(np.concatenate([(vectors @ entries).real for vectors in network.U]))
-        starts[-1][network.bounds[-1][0] :] = 0.0  # the last layer
-    return np.stack(eta), np.stack(starts)
 
 
 def _descent_limit(
