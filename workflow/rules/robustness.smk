@@ -1,9 +1,11 @@
 # Claims judged again with one thing changed: `snakemake robustness --config seeds=3 draws=20`.
-from learning_dynamics.pipeline.plan.variations import changes
+from learning_dynamics.pipeline.plan.variations import names_of_changes
 
 papers = plan.config.papers
 VARIATIONS = [
-    f"{plan.results}/{paper}/variations/{name}.parquet" for paper in papers for name in changes(plan.config, paper)
+    f"{plan.results}/{paper}/variations/{name}.parquet"
+    for paper in papers
+    for name in names_of_changes(plan.config, paper)
 ]
 
 

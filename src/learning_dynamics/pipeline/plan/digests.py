@@ -44,7 +44,7 @@ def science(stage: str, paper: str, *function_names: str, with_statements: bool 
     named = {module_of(stage, paper, function_name) for function_name in function_names}
     digests: dict[str, str] = {}
     for module in used_modules(f"{PACKAGE}.pipeline.commands.{stage}", *named):
-        path = module_path(module)
+        path = _known_path(module)
         assert path is not None
         # the statement that is judged is a claim's docstring
         with_words = with_statements and stage == "claims" and module in named
@@ -77,7 +77,13 @@ def _is_followed(module: str) -> bool:
     """Whether imports of a module are followed: of science, and of the code of jobs, which may import science."""
     if module == PACKAGE or (is_infrastructure(module) and not module.startswith(JOB_PACKAGES)):
         return False
-    return module_path(module) is not None
+    return _known_path(module) is not None
+
+
+@functools.cache
+def _known_path(module: str) -> Path | None:
+    """Return the file of a module, or None; it is looked for once, though hundreds of jobs use it."""
+    return module_path(module)
 
 
 def machinery() -> str:

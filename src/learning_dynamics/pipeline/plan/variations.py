@@ -60,15 +60,15 @@ class Change:
     entry: Mapping[str, Any]
 
 
-def changes(config: Config, paper: str) -> dict[str, Change]:
-    """Return by name what ``snakemake robustness`` judges of a paper with the configured numbers of seeds and draws."""
+def names_of_changes(config: Config, paper: str) -> list[str]:
+    """Return what ``snakemake robustness`` judges of a paper with the configured numbers of seeds and draws."""
     configuration = config.configuration
     names = [name for name, entry in config.robustness_entries(paper).items() if "values" not in entry]
     if paper in configuration.seeds_of:
         names += [f"seed{seed}" for seed in configuration.seeds]
     if any(free_blocks(config, paper)):
         names += [f"draw{number}" for number in range(1, configuration.draws + 1)]
-    return {name: change_named(config, paper, name) for name in names}
+    return names
 
 
 def change_named(config: Config, paper: str, name: str) -> Change:
