@@ -122,7 +122,7 @@ def zero_last(network: TensorNetwork, count: int, seed: int) -> np.ndarray:
     return np.stack([np.concatenate([rng.standard_normal(sum(network.lengths[:-1])), np.zeros(last)]) for rng in rngs])
 
 
-def weighted_layers(network: TensorNetwork, weights: str, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def weighted_layers(network: TensorNetwork, weights: Weights, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the weights eta, shape (count, m), and the layers of scale one, shape (count, parameters).
 
     Layer l is U_l eta, with U_l the network's singular vectors, and the last layer is zero (Theorem 4 of Yun et al.
@@ -131,21 +131,46 @@ def weighted_layers(network: TensorNetwork, weights: str, count: int, seed: int)
     assert network.S is not None
     eta, starts = [], []
     for rng in generators(seed, f"weights.{network.name}", count):
-        entries, signs = np.ones(len(network.S)), np.ones(len(network.S))  # |eta_j| and its sign
-        if weights == "random":
-            # sizes between 0.5 and 1.5, chosen: they differ, and none is near zero
-            entries, signs = 0.5 + rng.uniform(size=len(entries)), rng.choice([-1.0, 1.0], size=len(entries))
+        sizes, signs = _sizes_and_signs(weights, len(network.S), rng)
         if network.name == "convolutional":
             # eta is the transform of the filter, which is even as Corollary 6 asks, so that eta is even too: entries j
             # and -j, modulo their number, get the mean of their sizes and the sign of the first of them
-            mirrored = -np.arange(len(entries)) % len(entries)
-            entries, signs = (entries + entries[mirrored]) / 2, signs[np.minimum(np.arange(len(entries)), mirrored)]
-        entries = entries * signs
-        eta.append(entries)
+            mirrored = -np.arange(len(sizes)) % len(sizes)
+            sizes, signs = (sizes + sizes[mirrored]) / 2, signs[np.minimum(np.arange(len(sizes)), mirrored)]
+        eta.append(sizes * signs)
         # of a convolutional network U_l is complex, but U_l eta is real for an even eta
-        starts.append(np.concatenate([(vectors @ entries).real for vectors in network.U]))
+        starts.append(np.concatenate([(vectors @ eta[-1]).real for vectors in network.U]))
         starts[-1][network.bounds[-1][0] :] = 0.0  # the last layer
     return np.stack(eta), np.stack(starts)
+
+
+def weighted_matrices(network: TensorNetwork, weights: Weights, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weights eta, shape (count, inputs), and layers of scale one, shape (count, parameters).
+
+    The network is fully connected. Matrix l is Q_l diag(eta) Q_(l+1)^T, with random orthogonal Q_l, and w_L is zero. So
+    W_l^T W_l = W_(l+1) W_(l+1)^T, and Theorem 6.1's conditions hold (Yun et al. 2021), the first with equality, the
+    second with lambda the least eta_j^2. With equal `weights` every matrix is the identity.
+    """
+    size, matrices = network.inputs, network.depth - 1
+    eta, starts = [], []
+    for rng in generators(seed, f"weights.{network.name}", count):
+        sizes, signs = _sizes_and_signs(weights, size, rng)
+        eta.append(sizes * signs)
+        if weights == "equal":
+            starts.append(identity_layers(size, network.depth))
+            continue
+        Q = [np.linalg.qr(rng.standard_normal((size, size)))[0] for _ in range(matrices + 1)]
+        layers = [(Q[index] * eta[-1]) @ Q[index + 1].T for index in range(matrices)]
+        starts.append(np.concatenate([*(W.ravel(order="F") for W in layers), np.zeros(size)]))
+    return np.stack(eta), np.stack(starts)
+
+
+def _sizes_and_signs(weights: Weights, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the absolute values and the signs of `count` weights."""
+    if weights == "equal":
+        return np.ones(count), np.ones(count)
+    # sizes between 0.5 and 1.5, chosen: they differ, and none is near zero
+    return 0.5 + rng.uniform(size=count), rng.choice([-1.0, 1.0], size=count)
 
 
 def identity_layers(inputs: int, depth: int) -> np.ndarray:

@@ -10,13 +10,14 @@ singular value of a matrix.
 """
 
 import functools
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
 from scipy.integrate import solve_ivp
 
-from learning_dynamics.papers.tensor_networks import points
+from learning_dynamics.papers.tensor_networks import points, starts
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.rates import metrics, runs, theory
 from tests.papers.tensor_networks import plain
@@ -223,7 +224,7 @@ def test_the_bound_on_the_exponential_loss_of_two_points_has_their_margin():
 
 
 @functools.cache
-def squared_losses(architecture, horizon=2.0):
+def squared_losses(architecture, horizon=2.0, weights="equal"):
     """The data, one point, and the table of the flow of the squared loss on it at half the horizon and at its end."""
     data = points.regression(samples=1, inputs=INPUTS, seeds=1, seed=5)
     trajectory = plain.trajectory_with_settings(
@@ -231,6 +232,7 @@ def squared_losses(architecture, horizon=2.0):
         data,
         networks=[architecture],
         depths=[2, 3],
+        weights=weights,
         scales=[0.5, 2.0],
         horizon=horizon,
         points=3,
@@ -259,6 +261,51 @@ def test_the_squared_loss_falls_as_an_integrator_has_it(architecture, depth, sca
     speeds = read(table, "speed", depth=depth, scale=scale)
     # a thousand times the integrator's rtol
     np.testing.assert_allclose(speeds, log_falls / times, rtol=1e-7)
+
+
+def random_start(architecture, depth):
+    """Return the weights, shape (INPUTS,), and the layers that `squared_losses` has from random weights."""
+    drawn = starts.weighted_matrices if architecture == "fully_connected" else starts.weighted_layers
+    eta, layers = drawn(network_of(architecture, INPUTS, depth, 5), "random", 1, 5)
+    return eta[0], layers[0]
+
+
+@pytest.mark.parametrize("architecture", plain.ARCHITECTURES)
+@EACH_DEPTH
+@EACH_SCALE
+def test_from_random_weights_speeds_are_in_units_of_the_bound_with_the_least(architecture, depth, scale):
+    data, table = squared_losses(architecture, horizon=0.2, weights="random")
+    loss = plain.loss_of(architecture, depth, data["X"][0], data["y"][0], "squared")
+    eta, layers = random_start(architecture, depth)
+    level = level_layers(architecture, depth, alpha=scale, lambda_=(eta**2).min())
+    slope = plain.gradient(loss, level)
+    rate = slope @ slope / float(loss(torch.tensor(level)))  # the bound is the first rate of level layers
+    times = np.array([0.1, 0.2])  # in units of 1 / rate: from large weights the loss soon is near rounding
+    start = scale * layers
+    _, *states = plain.flow(loss, start, np.array([0.0, *times]) / rate)
+    log_falls = [np.log(float(loss(torch.tensor(start)) / loss(torch.tensor(state)))) for state in states]
+    # a thousand times the integrator's rtol
+    np.testing.assert_allclose(read(table, "speed", depth=depth, scale=scale), log_falls / times, rtol=1e-7)
+
+
+@pytest.mark.parametrize("architecture", plain.ARCHITECTURES)
+@EACH_DEPTH
+def test_the_rate_with_the_largest_weight_is_listed_once_for_each_draw(architecture, depth):
+    _, table = squared_losses(architecture, weights="random")
+    sizes = np.abs(random_start(architecture, depth)[0])
+    ratio = (sizes.max() / sizes.min()) ** (2 * depth - 2)
+    np.testing.assert_allclose(read(table, "rate_of_largest", depth=depth, scale=2.0), [ratio], rtol=1e-12)
+
+
+@EACH_DEPTH
+def test_random_matrices_fulfil_theorem_6_1_with_the_least_square_as_lambda(depth):
+    eta, layers = random_start("fully_connected", depth)
+    *vectors, last = plain.layers_of("fully_connected", INPUTS, depth, layers)
+    matrices = [vector.reshape(INPUTS, INPUTS).T for vector in vectors]  # columns are stored one after the other
+    for first, second in pairwise(matrices):
+        np.testing.assert_allclose(first.T @ first, second @ second.T, rtol=0, atol=1e-14)
+    imbalance = matrices[-1].T @ matrices[-1] - np.outer(last, last)
+    assert np.linalg.eigvalsh(imbalance)[0] == pytest.approx((eta**2).min(), rel=1e-12)
 
 
 @EACH_DECOMPOSABLE
@@ -314,6 +361,23 @@ def test_no_slightly_larger_rate_would_be_refused_where_twice_the_bound_holds():
 @pytest.mark.parametrize(("claim", "other_network"), [("equation_62", "fully_connected"), ("section_h_1", "diagonal")])
 def test_a_claim_on_the_squared_loss_does_not_judge_other_networks(claim, other_network):
     assert verdict(claim, put("speed", 0.1, network=other_network)) == "reproduced"
+
+
+LARGEST = {
+    "equation_62": "the largest $\\bar\\eta_j^2$",
+    "equation_73": "the largest $\\bar\\eta_j^2$",
+    "section_h_1": "the largest eigenvalue",
+}
+
+
+@pytest.mark.parametrize(("claim", "rival"), LARGEST.items())
+def test_the_largest_weight_is_a_rival_that_equal_weights_do_not_tell_apart(claim, rival):
+    def verdict_of_rival(*alterations):
+        rivals = evaluation_on(claim, *alterations).rivals
+        return next(rivals[name] for name in rivals if name.startswith(rival))
+
+    assert verdict_of_rival() == "contradicted"
+    assert verdict_of_rival(put("rate_of_largest", 1.0)) == "reproduced"
 
 
 CONSTANTS = {"section_d_1_1": "bound_constant", "section_e_1_1": "one_point_bound_constant"}

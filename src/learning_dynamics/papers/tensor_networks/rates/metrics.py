@@ -5,7 +5,8 @@ Exponential loss: the series ``<network>_<depth>`` (members, times, parameters) 
 start; margins vary fastest. `best` (data sets, inputs) are the l2 max-margin classifiers, with a least margin of one.
 
 Squared loss: the series ``<network>_<depth>`` (data sets, times, scales, samples) have the residuals f(x_i) - y_i.
-Times are in units of one over the rate of a bound (62), which differs between scales.
+Times are in units of one over the rate of a bound (62), which differs between scales. ``imbalance_<network>_<depth>``
+(data sets, 2) have the start's lambda, and the largest number in its place.
 
 Both: `X` (data sets, samples, inputs), `y` (data sets, samples).
 """
@@ -86,6 +87,9 @@ def squared_loss(trajectory: Trajectory) -> Tables:
     one_point_speed
         log(L(0) / L(t)) / t over the rate of the bound (73), by which it is at least one. Nan once L(t) / L(0) is below
         `LOWEST`; two layers and one point alone, not fully connected networks.
+    rate_of_largest
+        The bound's rate with the largest number in lambda's place, over its rate: (largest / least)^(L-1), one at
+        least. Listed at the first time.
     """
     X, settings = trajectory.constants["X"], trajectory.settings
     times = trajectory.time[1:]  # at the first time, zero, there is no speed
@@ -104,4 +108,9 @@ def squared_loss(trajectory: Trajectory) -> Tables:
                 constant * (x @ x) / one_point_constant(network, x, scale=1.0, imbalance=1.0) for x in X[:, 0]
             ]
             measures[quantities.ONE_POINT_SPEED] = measures[quantities.SPEED] * np.array(rate_ratio)[:, None, None]
-        yield rows(measures, axes, network=network.name, depth=network.depth)
+        labels = {"network": network.name, "depth": network.depth}
+        yield rows(measures, axes, **labels)
+        least, largest = trajectory.constants[f"imbalance_{network.name}_{network.depth}"].T  # shape (data sets,) each
+        ratio = (largest / least) ** (network.depth - 1)
+        at_start = np.broadcast_to(ratio[:, None, None], (len(X), len(axes["scale"]), 1))
+        yield rows({quantities.RATE_OF_LARGEST: at_start}, axes | {"time": times[:1]}, **labels)

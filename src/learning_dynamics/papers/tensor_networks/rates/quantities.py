@@ -18,3 +18,6 @@ ONE_POINT_BOUND_CONSTANT = "one_point_bound_constant"  # E.1.1, two layers and o
 # is what the steps of H.1 give and twice what it prints (errata 12)
 SPEED = "speed"
 ONE_POINT_SPEED = "one_point_speed"  # (73), two layers and one point: rate 2 alpha^2 lambda |s|^2
+# the rate of (62), (73) or H.1 with the largest number in lambda's place over that with lambda, the least:
+# (largest / least)^(L-1), of the squares of the start's weights
+RATE_OF_LARGEST = "rate_of_largest"

@@ -10,7 +10,13 @@ from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, 
 from learning_dynamics.papers.tensor_networks.rates.theory import decomposable_constant, matrix_constant
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.squared_flow import flow_states
-from learning_dynamics.papers.tensor_networks.starts import factors, identity_layers, undecided
+from learning_dynamics.papers.tensor_networks.starts import (
+    Weights,
+    factors,
+    undecided,
+    weighted_layers,
+    weighted_matrices,
+)
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Count, Positive, Real, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
@@ -60,40 +66,73 @@ def exponential_loss(
 
 
 def squared_loss(
-    data: Arrays, *, networks: list[Common], depths: list[Count], scales: list[Positive], integration: Span, seed: Seed
+    data: Arrays,
+    *,
+    networks: list[Common],
+    depths: list[Count],
+    weights: Weights,
+    scales: list[Positive],
+    integration: Span,
+    seed: Seed,
 ) -> Trajectory:
-    """Follow regression from v_L = 0 and all other layers of size alpha, the scale.
+    """Follow regression from starts of each of `scales`, which fulfil the conditions of Theorems 4 or 6.1.
 
-    In singular coordinates the entries of these layers are alpha; matrices of fully connected networks are alpha I.
+    The last layer is zero. The others are alpha eta in singular coordinates, with the scale alpha and the weights eta
+    (`weighted_layers`). Of fully connected networks the matrices have the singular values alpha |eta_j|
+    (`weighted_matrices`).
 
     Returns
     -------
     Trajectory
-        Time is in units of 1 / (2 alpha^(2L-2) s_min(S)^2 s_min(X)^2), one over the rate of (62), without S for fully
-        connected networks. Series ``<network>_<depth>``, shape (data sets, times, scales, samples): the residuals
-        f(x_i) - y_i. Constants X, shape (data sets, samples, inputs), and y, shape (data sets, samples).
+        Time is in units of 1 / (2 alpha^(2L-2) lambda^(L-1) s_min(S)^2 s_min(X)^2), one over the rate of (62), without
+        S for fully connected networks. Series ``<network>_<depth>``, shape (data sets, times, scales, samples): the
+        residuals f(x_i) - y_i. Constants X, shape (data sets, samples, inputs), y, shape (data sets, samples), and
+        ``imbalance_<network>_<depth>``, shape (data sets, 2): lambda, and the largest number in its place
+        (`_starts`).
     """
     X, y = data["X"], data["y"]
     series: Arrays = {}
+    constants = {"X": X, "y": y}
     for network in networks_of(networks, depths, X.shape[-1], seed):
+        starts, imbalances = _starts(network, weights, len(X), seed)
         residuals = [
-            [_residuals(network, *data_set, scale=scale, integration=integration) for scale in scales]
-            for data_set in zip(X, y, strict=True)
+            [
+                _residuals(network, *data_set, start=start, imbalance=least, scale=scale, integration=integration)
+                for scale in scales
+            ]
+            for *data_set, start, (least, _) in zip(X, y, starts, imbalances, strict=True)
         ]
         # from (data sets, scales, times, samples)
         series[f"{network.name}_{network.depth}"] = np.swapaxes(residuals, 1, 2)
-    return Trajectory(integration.times, series, {"X": X, "y": y})
+        constants[f"imbalance_{network.name}_{network.depth}"] = imbalances
+    return Trajectory(integration.times, series, constants)
 
 
-def _residuals(network: TensorNetwork, X: np.ndarray, y: np.ndarray, *, scale: float, integration: Span) -> np.ndarray:
-    """Return f(x_i) - y_i on one data set from one scale, shape (times, samples); lambda of the start is one."""
-    inputs, depth = X.shape[1], network.depth
+def _starts(network: TensorNetwork, weights: Weights, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return starts of scale one, shape (count, parameters), and their imbalances, shape (count, 2).
+
+    The imbalances are the least and the largest square of a weight. The least is the theorems' lambda.
+    """
+    draw = weighted_matrices if network.name == "fully_connected" else weighted_layers
+    eta, starts = draw(network, weights, count, seed)
+    return starts, np.stack([(eta**2).min(axis=1), (eta**2).max(axis=1)], axis=1)
+
+
+def _residuals(
+    network: TensorNetwork,
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    start: np.ndarray,
+    imbalance: float,
+    scale: float,
+    integration: Span,
+) -> np.ndarray:
+    """Return f(x_i) - y_i on one data set from the start times the scale, shape (times, samples)."""
     if network.name == "fully_connected":
-        start = identity_layers(inputs, depth)
-        constant = matrix_constant(depth, scale, 1.0)
+        constant = matrix_constant(network.depth, scale, imbalance)
     else:
-        start = factors(network.name, np.zeros(inputs), 1.0, depth)
-        constant = decomposable_constant(network, scale, 1.0)
+        constant = decomposable_constant(network, scale, imbalance)
     rate = 2 * constant * float(np.linalg.svd(X, compute_uv=False)[-1]) ** 2
     states = flow_states(network, X, y, scale * start, times=integration.times / rate, integration=integration)
     return network.coefficients(states) @ X.T - y

@@ -73,7 +73,7 @@ def _limits(
     data: Arrays,
     *,
     network: str,
-    weights: str,
+    weights: Weights,
     depths: list[int],
     scales: list[float],
     seed: int,
