@@ -298,7 +298,7 @@ def chance_level(trainings: Sequence[Table], quantity: Quantity) -> np.ndarray:
         EQUIANGULAR_CLASSIFIERS: spread_of_cosines,
         MAXIMAL_ANGLE_MEANS: distance_of_cosines,
         MAXIMAL_ANGLE_CLASSIFIERS: distance_of_cosines,
-        # independent unit vectors are nearly orthogonal, for large P: |a|^2 + |b|^2
+        # exact in the mean, in every P: |a|^2 + |b|^2 of unit vectors whose inner product has the mean zero
         SELF_DUALITY: np.full(P.shape, 2.0),
     }
     return levels[quantity]

@@ -65,9 +65,9 @@ def test_the_part_of_w_outside_the_data_must_stay_up_to_rounding_of_1e_9(gain, v
 # each of the following returns an alteration that sets a measured growth rate, and its interval
 
 
-def angle_rate(value, *, half=0.01):
-    """Set the rate of the angle between rows and a, with unequal weights."""
-    return put_rate("angle_rate", value, half, role="weighted")
+def ratio_rate(value, *, half=0.01):
+    """Set the rate of the second direction over the first, with unequal weights."""
+    return put_rate("ratio_rate", value, half, role="weighted")
 
 
 def scale_rate(value, *, half=0.01):
@@ -88,23 +88,23 @@ def one_weight_rate(value, *, half=0.01):
 @pytest.mark.parametrize(
     ("alteration", "verdict"),
     [
-        pytest.param(angle_rate(-0.02), "reproduced", id="the angle closes"),
-        pytest.param(angle_rate(-0.02, half=0.03), "undecided", id="the angle may open"),
-        pytest.param(angle_rate(0.02), "contradicted", id="the angle opens"),
+        pytest.param(ratio_rate(-0.02), "reproduced", id="the ratio decays"),
+        pytest.param(ratio_rate(-0.02, half=0.03), "undecided", id="the ratio may grow"),
+        pytest.param(ratio_rate(0.02), "contradicted", id="the ratio grows"),
         pytest.param(scale_rate(0.02), "reproduced", id="the scale grows"),
         pytest.param(scale_rate(0.02, half=0.03), "undecided", id="the scale may shrink"),
         pytest.param(scale_rate(-0.02), "contradicted", id="the scale shrinks"),
         pytest.param(second_rate(-0.02), "reproduced", id="the second direction alone shrinks"),
     ],
 )
-def test_the_angle_must_close_and_the_scale_grow(alteration, verdict):
+def test_the_ratio_must_decay_and_the_scale_grow(alteration, verdict):
     assert verdict_on(CLAIM, means_as_predicted, alteration) == verdict
 
 
-def test_facts_are_the_rates_at_which_the_angle_closes_and_the_scale_grows():
-    alterations = angle_rate(-0.25), scale_rate(0.125), one_weight_rate(-0.5)
+def test_facts_are_the_rates_at_which_the_ratio_decays_and_the_scale_grows():
+    alterations = ratio_rate(-0.25), scale_rate(0.125), one_weight_rate(-0.5)
     facts = evaluation_on(CLAIM, means_as_predicted, *alterations).facts
-    assert (facts["angle"], facts["growth"], facts["alone"]) == (0.25, 0.125, -0.5)
+    assert (facts["ratio"], facts["growth"], facts["alone"]) == (0.25, 0.125, -0.5)
 
 
 # -- rivals: the verdict that each would have got, `reproduced` where the rates are the rival's ------------------------
@@ -124,7 +124,7 @@ def verdict_on_rival(rival, *alterations):
 
 # allowed are twice the half-width of the interval, 0.02
 @pytest.mark.parametrize(
-    ("angle", "growth", "verdict"),
+    ("ratio", "growth", "verdict"),
     [
         (-0.019, -1 / 2 + 0.019, "reproduced"),
         (-0.021, -1 / 2 + 0.019, "contradicted"),
@@ -132,9 +132,9 @@ def verdict_on_rival(rival, *alterations):
         (-0.021, -1 / 2 - 0.021, "contradicted"),
     ],
 )
-def test_by_the_largest_weight_alone_the_angle_stays_and_the_scale_shrinks(angle, growth, verdict):
+def test_by_the_largest_weight_alone_the_ratio_stays_and_the_scale_shrinks(ratio, growth, verdict):
     """The largest weight is one: W + a and W - a are exp(B - t / 2) and exp(-B - t / 2), both at the rate -1/2."""
-    assert verdict_on_rival(LARGEST_WEIGHT_ALONE, angle_rate(angle), scale_rate(growth)) == verdict
+    assert verdict_on_rival(LARGEST_WEIGHT_ALONE, ratio_rate(ratio), scale_rate(growth)) == verdict
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,9 @@ def rate_of_sigma(i, value, *, d, half=0.01, role="exponents"):
 
 
 @named_after_its_call
-def rate_of_angle(value, *, d):
-    """Set lambda_2 - lambda_1, the rate of the angle between rows of W and a."""
-    return put_rate("angle_rate", value, half=0.01, inputs=d, role="exponents")
+def rate_of_ratio(value, *, d):
+    """Set lambda_2 - lambda_1, the rate of sigma_2(W) / sigma_1(W)."""
+    return put_rate("ratio_rate", value, half=0.01, inputs=d, role="exponents")
 
 
 @named_after_its_call
@@ -79,7 +79,7 @@ def mean_of(quantity, value, *, role, half=0.01, at=None):
         (rate_of_sigma(1, -0.02, d=5), "contradicted"),  # it decays
         (rate_of_sigma(1, 0.5, d=3), "contradicted"),  # it grows, but at another rate than the derived one
         (rate_of_sigma(1, 0.02, d=1), "contradicted"),  # it grows in one dimension
-        (rate_of_angle(0.02, d=8), "contradicted"),  # sigma_2 / sigma_1 grows
+        (rate_of_ratio(0.02, d=8), "contradicted"),  # sigma_2 / sigma_1 grows
     ],
 )
 def test_signs_of_rates_must_be_those_of_the_corrected_claim(alteration, verdict):
@@ -433,9 +433,9 @@ def test_proposition_4_1_c_asks_that_entries_in_the_plane_tend_to_their_limit(al
         # it decays for d = 5, and whether its rate rises to there from d = 3 is open: the sign alone fails
         (rate_of_commutator(-0.02, d=5, half=0.0199), "contradicted"),
         (rate_of_commutator(0.9, d=5), "contradicted"),  # its rate falls from five dimensions to eight
-        (rate_of_angle(0.1, d=5), "contradicted"),  # rows turn away from a
+        (rate_of_ratio(0.1, d=5), "contradicted"),  # rows turn away from a
     ],
 )
 def test_proposition_4_1_c_asks_for_the_signs_of_rates_on_typical_paths(alteration, verdict):
-    """Corrected: the commutator decays for d = 2, at its derived rate, and grows for d = 5 and 8; the angle closes."""
+    """Corrected: commutators decay for d = 2, at the derived rate, and grow for d = 5, 8; sigma_2 / sigma_1 decays."""
     assert verdict_on("proposition_4_1_c", *EXACT_LENGTHS, alteration) == verdict

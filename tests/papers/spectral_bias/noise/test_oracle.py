@@ -333,7 +333,7 @@ COMBINATIONS = {
     ("direction_rate", 2): [0, 1, 0],
     ("direction_rate", 3): [0, 0, 1],
     ("commutator_rate", 0): [1, 1, 0],
-    ("angle_rate", 0): [-1, 1, 0],
+    ("ratio_rate", 0): [-1, 1, 0],
     ("volume_rate", 0): [1, 0, 0],
     ("total_rate", 0): [1, 1, 1],
 }
@@ -362,7 +362,7 @@ def test_rates_predicted_in_the_plane_follow_from_that_of_the_second_direction(g
     assert predicted["direction_rate", 1] == pytest.approx(0.0, abs=1e-10)
     assert predicted["direction_rate", 2] + predicted["direction_rate", 3] == pytest.approx(-2.0)
     assert predicted["commutator_rate", 0] == pytest.approx(predicted["direction_rate", 2])
-    assert predicted["angle_rate", 0] == pytest.approx(predicted["direction_rate", 2])
+    assert predicted["ratio_rate", 0] == pytest.approx(predicted["direction_rate", 2])
     assert (predicted["total_rate", 0], predicted["volume_rate", 0]) == (-2.0, 0.0)
 
 

@@ -266,33 +266,38 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, tra
     yield premise_errors_end(included, excluded, train_error=train_error)
 
 
-@claim("Table 1", scope=SCOPE, empirical=True, quantifier="an average")
+@claim(
+    "Table 1",
+    scope=SCOPE + "; learning rates chosen, as the paper does, for the least test error at the last epoch",
+    empirical=True,
+    quantifier="an average",
+)
 def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
     """Under MSE, test accuracy improves when training goes on beyond zero train error, in the mean over trainings.
 
-    The gain is counted from the first recorded epoch at which train errors have ended to the last. Its median is
-    {median:.1f} percentage points; it runs from {least:.1f} to {most:.1f} over trainings. In the paper one of fifteen
-    networks gets worse (`table1` has its gains).
+    The gain is counted from the first recorded epoch at which train errors have ended to the last. The {average} gain
+    is {value:.2g} percentage points, and its whole 95 % interval must be above zero; over trainings gains run from
+    {least:.1f} to {most:.1f}. The interval is over trainings, which share their test images: on other images all gains
+    may differ together. Learning rates have the best last epochs of several, which favours a gain. In the paper one of
+    fifteen networks gets worse (figure `table1` has its gains).
     """
     # Shares of test images misclassified, shape (trainings,) each; accuracy gains what they lose. No training is left
     # out, as the paper names no exceptions from its Table 1. A gain is nan where train errors never end: the premise is
     # then not met
-    first, last = at_first_epoch(trainings, ERROR, "test"), at_the_end(trainings, ERROR, "test")
     error_at_errors_end = at_errors_end(trainings, ERROR, "test", train_error=train_error)
-    gain = 100 * (error_at_errors_end - last)
+    gain = 100 * (error_at_errors_end - at_the_end(trainings, ERROR, "test"))
 
     yield above_zero(
         "gain in test accuracy, percentage points",
         gain,
         average,
         rivals={  # each is another gain
-            "accuracy that gets worse": -gain,
+            "accuracy that stays as it is when train errors end": np.zeros_like(gain),
             "start and end exchanged in every second training": with_every_second_sign_turned(gain),
-            "the first epoch instead of the last": 100 * (error_at_errors_end - first),
         },
     )
     yield premise_errors_end(trainings, train_error=train_error)
-    yield Facts(median=np.nanmedian(gain), least=np.nanmin(gain), most=np.nanmax(gain))
+    yield Facts(average=average, least=np.nanmin(gain), most=np.nanmax(gain))
 
 
 @claim(

@@ -165,8 +165,9 @@ def label_noise_sde(
     too small a variance as well. Standard errors are therefore exact ones, from the fourth moments of the process.
     Tails become heavier with time, and the end is early enough for means of so many paths to be normal.
 
-    $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$, which is $\sqrt{d}$ for $D = I$. For unequal $D$ the angle between
-    rows and $a$ closes at the rate {angle:.3g}. With five unequal weights $D_j$, $\ln\|W\|$ grows at the rate
+    $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$, which is $\sqrt{d}$ for $D = I$. For unequal $D$ the ratio of
+    the second growing direction to the first decays at the rate {ratio:.3g}, so that rows align with $a$, in
+    probability. With five unequal weights $D_j$, $\ln\|W\|$ grows at the rate
     {growth:.3g}, so that by Jensen's inequality $E\|W\|^\alpha$ grows for every $\alpha > 0$. No $D_j$ is zero where
     $X$ has full rank. With $D = (1, 0, \dots, 0)$, as where all samples are equal, the first row and $a$ are the
     process of one dimension, which collapses: $\ln|a|$ grows at the rate {alone:.3g} (errata 23). Of (c) the alignment
@@ -177,17 +178,17 @@ def label_noise_sde(
     draws = Draws(ensembles)  # a draw is a data set, with many paths of the descent on it
     # rates per unit of the process's time, lambda_1 >= lambda_2 >= ... those of the directions of (W, a); of each the
     # mean over long paths, for the weights D_j of its role
-    angle = _rate(weighted, noise_quantities.ANGLE_RATE)  # lambda_2 - lambda_1
+    ratio = _rate(weighted, noise_quantities.RATIO_RATE)  # lambda_2 - lambda_1
     growth = _rate(five, noise_quantities.DIRECTION_RATE, index=1)  # lambda_1
     alone = _rate(one_dimension, noise_quantities.DIRECTION_RATE, index=1, inputs=1)  # lambda_1 of D = (1, 0, ..., 0)
     yield _moments_follow_the_process(draws, standard_errors)
     yield _what_is_outside_the_data_stays(draws)
-    yield _rows_align(angle)
+    yield _rows_align(ratio)
     yield _scale_diverges(growth, np.array(settings_of(five)["weights"]))
     # `outside` is filled by `_what_is_outside_the_data_stays`
     yield Facts(
         standard_errors=standard_errors,
-        angle=-angle.value,
+        ratio=-ratio.value,
         growth=growth.value,
         alone=alone.value,
         steps=float(_error_of_finite_steps(draws.at_end()).max()),
@@ -287,13 +288,15 @@ ROOT_MEAN_SQUARE = "paths that grow as their root mean square"
 
 
 def _rows_align(rate: Estimate) -> Check:
-    """Check that the angle between rows of W and a closes: its rate, lambda_2 - lambda_1, is below zero.
+    """Check that the second direction of (W, a) falls behind the first: lambda_2 - lambda_1 is below zero.
 
+    (W, a) then nears rank one relative to its size, so that the sine of the angle between rows of W and a vanishes in
+    probability.
     The rates lambda_i are the Lyapunov exponents of the process along single paths, here measured; those of equal D
     are derived in docs/noise_spectrum.md. By one weight alone lambda_1 and lambda_2 are both -D_1^2 / 2.
     """
     return _rate_is(
-        "rate at which the angle between rows and $a$ grows, unequal $D$",
+        r"growth rate of $\sigma_2 / \sigma_1$ of $(W, a)$, unequal $D$",
         rate,
         _below_zero,
         rivals={LARGEST_WEIGHT_ALONE: _equal_to(0.0)},

@@ -146,11 +146,11 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
 
     Dots show rates along long paths, and lines exact rates. (a) Colours of the rates $\lambda_i$ of $\sigma_i(W)$ go
     from dark ($i = 1$) to light. The second singular value decays in dimensions {decay} and grows in {grow}. (b) Orange
-    dots show the rates $\lambda_1 + \lambda_2$ of the commutators of rows with $a$, and blue dots the rates
-    $\lambda_2 - \lambda_1$ of the angle between rows and $a$. The angle closes, in probability, in every dimension;
-    commutators decay only where dots are below zero. Diamonds of the same colours, at $d$ = {weights}, show noise of
-    unequal weights, under which the angle closes more slowly. (c) Dots show the smallest of all $d + 1$ rates, divided
-    by $d$. In one dimension the two rates are equal.
+    dots show the rates $\lambda_1 + \lambda_2$ of the commutators of rows with $a$, and blue dots those of the
+    ratio $\sigma_2(W)/\sigma_1(W)$, $\lambda_2 - \lambda_1$. The ratio decays in every dimension, so that rows align
+    with $a$, in probability; commutators decay only where dots are below zero. Diamonds of the same colours, at $d$ =
+    {weights}, show noise of unequal weights, under which the ratio decays more slowly. (c) Dots show the smallest of
+    all $d + 1$ rates, divided by $d$. In one dimension the two rates are equal.
     """
     figure, (singular_axis, commutator_axis, smallest_axis) = plt.subplots(
         1, 3, figsize=(WIDTH, 3.0), width_ratios=(5, 4, 3)
@@ -164,7 +164,7 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
         rows = rates[(rates["index"] == index) & (rates["inputs"] >= index)]
         _draw_rates(singular_axis, rows, colour)
     weighted_dimension = int(select(weighted, quantities.DIRECTION_RATE)["index"].max()) - 1  # of d + 1 directions
-    for quantity, colour_name in ((quantities.COMMUTATOR_RATE, "vermilion"), (quantities.ANGLE_RATE, "blue")):
+    for quantity, colour_name in ((quantities.COMMUTATOR_RATE, "vermilion"), (quantities.RATIO_RATE, "blue")):
         rows = select(exponents, quantity, inputs=lambda inputs: inputs > 1)
         _draw_rates(commutator_axis, rows, COLOURS[colour_name])
         value = select(weighted, quantity)["value"]
@@ -178,7 +178,7 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
     smallest_axis.plot(smallest["inputs"], smallest["predicted"], color=COLOURS["black"], lw=1.0, zorder=0)
     for axis, title, label in (
         (singular_axis, "singular values of $W$", "growth rate"),
-        (commutator_axis, "commutator and angle", "growth rate"),
+        (commutator_axis, "commutators and ratio", "growth rate"),
         (smallest_axis, "smallest", "growth rate, over $d$"),
     ):
         level(axis, 0.0, "grey", width=0.8)
@@ -189,7 +189,7 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
         line_handle(r"$\lambda_1$", index_colours[0]),
         line_handle(rf"$\lambda_{{{largest}}}$", index_colours[-1]),
         marks_handle("commutator", "vermilion", "."),
-        marks_handle("angle", "blue", "."),
+        marks_handle(r"$\sigma_2 / \sigma_1$", "blue", "."),
         marks_handle("unequal weights", "black", "D", hollow=True),
         marks_handle("smallest", "green", "."),
     ]

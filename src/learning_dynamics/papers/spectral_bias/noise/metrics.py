@@ -131,8 +131,8 @@ def noise_exponents(trajectory: Trajectory) -> Tables:
         lambda_i, the growth rate of the i-th direction of (W, a); for i up to d that of sigma_i(W).
     commutator_rate
         lambda_1 + lambda_2, the growth rate of the commutators of the rows of W with a.
-    angle_rate
-        lambda_2 - lambda_1, the growth rate of the angle between the rows of W and a.
+    ratio_rate
+        lambda_2 - lambda_1, the growth rate of sigma_2(W) / sigma_1(W).
     volume_rate
         lambda_1 + ... + lambda_{d-1}, the growth rate of the first d - 1 directions together; predicted 0.
     total_rate
@@ -181,7 +181,7 @@ def _rates(growth: np.ndarray, inputs: int) -> pd.DataFrame:
             for index in range(1, inputs + 2)
         ),
         (quantities.COMMUTATOR_RATE, 0, mean(rates[:, 0] + rates[:, 1]), exact[0] + exact[1]),
-        (quantities.ANGLE_RATE, 0, mean(rates[:, 1] - rates[:, 0]), exact[1] - exact[0]),
+        (quantities.RATIO_RATE, 0, mean(rates[:, 1] - rates[:, 0]), exact[1] - exact[0]),
         (quantities.VOLUME_RATE, 0, mean(rates[:, : inputs - 1].sum(axis=1)), 0.0),
         (quantities.TOTAL_RATE, 0, mean(rates.sum(axis=1)), -float(inputs)),
         (quantities.DIFFERENCE_BETWEEN_STEPS, 0, mean(largest * np.sign(largest.mean())), np.nan),

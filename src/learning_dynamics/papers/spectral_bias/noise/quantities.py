@@ -52,7 +52,7 @@ COMMUTATOR_NORM = "commutator_norm"  # |[w_i, a]|, the Frobenius norm, of each r
 # directions grow: lambda_1 + ... + lambda_p, p <= d, is the rate of the volume that p of its columns span
 DIRECTION_RATE = "direction_rate"  # lambda_i, for i up to d the rate of sigma_i(W)
 COMMUTATOR_RATE = "commutator_rate"  # lambda_1 + lambda_2, of the commutators of rows with a
-ANGLE_RATE = "angle_rate"  # lambda_2 - lambda_1, of the angle between rows and a
+RATIO_RATE = "ratio_rate"  # lambda_2 - lambda_1, of sigma_2(W) / sigma_1(W)
 VOLUME_RATE = "volume_rate"  # lambda_1 + ... + lambda_{d-1}; predicted 0
 TOTAL_RATE = "total_rate"  # lambda_1 + ... + lambda_{d+1}; predicted -d
 # the difference that doubling the step makes to a lambda_i, for the i for which it is largest; not predicted

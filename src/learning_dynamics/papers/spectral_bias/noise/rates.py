@@ -1,7 +1,8 @@
 """Growth rates and statistics of the noise-driven process, read off tables, and the checks that claims make of them.
 
-The process is dW = dB a^T, da = W^T dB in d dimensions (`inputs`). lambda_1 >= ... >= lambda_{d+1} are the almost sure
-growth rates of the directions of W with a^T as a last row, (W, a); lambda_i, i <= d, is that of sigma_i(W).
+The process is dW = dB a^T, da = W^T dB in d dimensions, which tables call `inputs`. lambda_1 >= ... >= lambda_{d+1} are
+the almost sure growth rates of the directions of W with a^T as a last row, (W, a); lambda_i, i <= d, is that of
+sigma_i(W).
 """
 
 import itertools
@@ -27,7 +28,7 @@ class Rate:
     ----------
     name : str
         In words, as the page prints it.
-    inputs : int
+    d : int
         The dimension d.
     measured : Estimate
         Along long paths, extrapolated to step zero, with its 95 % interval.
@@ -39,7 +40,7 @@ class Rate:
     """
 
     name: str
-    inputs: int
+    d: int
     measured: Estimate
     derived: float
     extrapolated: float
@@ -67,34 +68,38 @@ class Rates:
 
     def dimensions(self, lowest: int = 2) -> list[int]:
         """Return the dimensions from `lowest` on that rates were measured in, ascending."""
-        return sorted({inputs for _, _, inputs in self._rows if inputs >= lowest})
+        return sorted({d for _, _, d in self._rows if d >= lowest})
 
-    def sigma(self, index: int, inputs: int) -> Rate:
+    def of_sigma(self, index: int, d: int) -> Rate:
         """Return lambda_i, the rate of the singular value sigma_i(W); the last, i = d + 1, is of no singular value."""
-        return self._rate(rf"$\sigma_{index}(W)$", quantities.DIRECTION_RATE, index, inputs)
+        return self._rate(rf"$\sigma_{index}(W)$", quantities.DIRECTION_RATE, index, d)
 
-    def directions(self, inputs: int) -> list[Rate]:
+    def of_directions(self, d: int) -> list[Rate]:
         """Return the rates of all d + 1 directions of (W, a), descending."""
-        return [self.sigma(index, inputs) for index in range(1, inputs + 2)]
+        return [self.of_sigma(index, d) for index in range(1, d + 2)]
 
-    def commutator(self, inputs: int) -> Rate:
+    def of_commutators(self, d: int) -> Rate:
         """Return the rate of the commutators of W's rows with a, lambda_1 + lambda_2."""
-        return self._rate("commutators", quantities.COMMUTATOR_RATE, 0, inputs)
+        return self._rate("commutators", quantities.COMMUTATOR_RATE, 0, d)
 
-    def angle(self, inputs: int) -> Rate:
-        """Return the rate of the angle between W's rows and a, lambda_2 - lambda_1."""
-        return self._rate("the angle between rows and $a$", quantities.ANGLE_RATE, 0, inputs)
+    def of_ratio(self, d: int) -> Rate:
+        """Return the rate of sigma_2(W) / sigma_1(W), lambda_2 - lambda_1.
 
-    def volume(self, inputs: int) -> Rate:
+        As W nears rank one relative to its size, its rows align with a, in probability: almost surely they do not,
+        since a passes zero at arbitrarily late times, where the angle is right (docs/noise_spectrum.md).
+        """
+        return self._rate(r"$\sigma_2(W) / \sigma_1(W)$", quantities.RATIO_RATE, 0, d)
+
+    def of_volume(self, d: int) -> Rate:
         """Return the rate of the volume of the first d - 1 directions, lambda_1 + ... + lambda_(d - 1)."""
-        return self._rate("the volume of $d - 1$ columns", quantities.VOLUME_RATE, 0, inputs)
+        return self._rate("the volume of $d - 1$ columns", quantities.VOLUME_RATE, 0, d)
 
-    def _rate(self, subject: str, quantity: Quantity, index: int, inputs: int) -> Rate:
-        row = self._rows[quantity, index, inputs]
-        difference = self._rows[quantities.DIFFERENCE_BETWEEN_STEPS, 0, inputs]
+    def _rate(self, subject: str, quantity: Quantity, index: int, d: int) -> Rate:
+        row = self._rows[quantity, index, d]
+        difference = self._rows[quantities.DIFFERENCE_BETWEEN_STEPS, 0, d]
         return Rate(
-            name=f"almost sure growth rate of {subject}, d = {inputs}",
-            inputs=inputs,
+            name=f"almost sure growth rate of {subject}, d = {d}",
+            d=d,
             measured=Estimate(
                 value=row.value, lower=row.lower, upper=row.upper, draws=row.paths, how="mean over paths (t)"
             ),
@@ -105,12 +110,12 @@ class Rates:
 
 def below_zero(rates: list[Rate]) -> list[int]:
     """Return the dimensions in which the rate's interval lies below zero."""
-    return [rate.inputs for rate in rates if rate.measured.upper < 0]
+    return [rate.d for rate in rates if rate.measured.upper < 0]
 
 
 def above_zero(rates: list[Rate]) -> list[int]:
     """Return the dimensions in which the rate's interval lies above zero."""
-    return [rate.inputs for rate in rates if rate.measured.lower > 0]
+    return [rate.d for rate in rates if rate.measured.lower > 0]
 
 
 def grows(rate: Rate) -> Check:
@@ -145,7 +150,7 @@ def rises_as_corrected(rates: list[Rate], *, rival: str = "") -> Iterator[Check]
         difference = _difference(before.measured, after.measured, "difference of means (t)")
         opposite = _difference(after.measured, before.measured, "difference of means (t)")
         yield at_least(
-            f"{after.name}, less that for d = {before.inputs}",
+            f"{after.name}, less that for d = {before.d}",
             difference,
             0.0,
             because="rises with the dimension",
