@@ -5,6 +5,7 @@ The other means are torch's gradients, finite differences, roots of polynomials,
 
 import itertools
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -219,12 +220,21 @@ def test_each_draw_has_the_condition_of_its_data_and_the_number_of_samples(data,
 RECORD = 3  # the one before the last of the recorded times, when beta is neither zero nor at its limit
 
 
-def on_the_way(trajectory, draw):
-    """Return Z1, Z2, beta and alpha = Z1^{-T} Z2 at `RECORD` (Lemma 3.3)."""
+class State(NamedTuple):
+    """A network at one time, in the span of the rows of P (Lemma 3.1)."""
+
+    Z1: np.ndarray  # W1 P^T, shape (inputs, inputs)
+    Z2: np.ndarray  # P W2, shape (inputs, outputs)
+    beta: np.ndarray  # W1 W2, shape (inputs, outputs)
+    alpha: np.ndarray  # Z1^{-T} Z2, shape (inputs, outputs) (Lemma 3.3)
+
+
+def state_on_the_way(trajectory, draw):
+    """Return a draw's state at `RECORD`."""
     P = trajectory.constants["P"][draw]
     W1, W2 = trajectory.series["W1"][draw, RECORD], trajectory.series["W2"][draw, RECORD]
     Z1, Z2 = W1 @ P.T, P @ W2
-    return Z1, Z2, W1 @ W2, np.linalg.inv(Z1.T) @ Z2
+    return State(Z1, Z2, beta=W1 @ W2, alpha=np.linalg.inv(Z1.T) @ Z2)
 
 
 def limit_in_square_form(trajectory, draw):
@@ -249,16 +259,17 @@ def off_the_flow(linear):
 def test_the_imbalance_is_measured_on_states_that_do_not_keep_it(off_the_flow, draw):
     """Eigenvalues of Z1^T Z1 - Z2 Z2^T, ascending."""
     trajectory, table = off_the_flow
-    Z1, Z2, _, _ = on_the_way(trajectory, draw)
-    eigenvalues = np.sort(np.linalg.eigvals(Z1.T @ Z1 - Z2 @ Z2.T).real)
+    state = state_on_the_way(trajectory, draw)
+    imbalance = state.Z1.T @ state.Z1 - state.Z2 @ state.Z2.T
+    eigenvalues = np.sort(np.linalg.eigvals(imbalance).real)
     np.testing.assert_allclose(series(table, "imbalance", draw)[RECORD], eigenvalues, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_the_part_of_alpha_outside_the_data_is_in_the_kernel_of_x(data, off_the_flow, draw):
+def test_alpha_outside_data_is_the_share_of_alpha_in_the_kernel_of_x(data, off_the_flow, draw):
     trajectory, table = off_the_flow
     kernel = null_space(data["X"][draw])
-    _, _, _, alpha = on_the_way(trajectory, draw)
+    alpha = state_on_the_way(trajectory, draw).alpha
     outside = np.linalg.norm(kernel.T @ alpha) / np.linalg.norm(alpha)
     assert series(table, "alpha_outside_data", draw)[RECORD, 0] == pytest.approx(outside)
 
@@ -400,9 +411,9 @@ def test_asymmetry_does_not_depend_on_the_units_of_z_and_d(diagonal):
 @pytest.mark.parametrize("draw", [0, 1])
 def test_parts_off_the_diagonal_are_in_the_singular_basis_of_the_limit(data, linear, draw):
     trajectory, table = linear
-    _, _, beta, alpha = on_the_way(trajectory, draw)
+    state = state_on_the_way(trajectory, draw)
     U, _, Vt = np.linalg.svd(minimum_norm_interpolator(data["X"][draw], data["Y"][draw]))
-    for quantity, matrix in (("beta_off_diagonal", beta), ("alpha_off_diagonal", alpha)):
+    for quantity, matrix in (("beta_off_diagonal", state.beta), ("alpha_off_diagonal", state.alpha)):
         squares = (U.T @ matrix @ Vt.T) ** 2
         off_diagonal = np.sqrt(1 - np.trace(squares) / np.sum(squares))
         assert series(table, quantity, draw)[RECORD, 0] == pytest.approx(off_diagonal, rel=1e-7), quantity
@@ -412,7 +423,7 @@ def test_parts_off_the_diagonal_are_in_the_singular_basis_of_the_limit(data, lin
 def test_alpha_is_in_the_span_of_the_data(data, linear, draw):
     """The span of the rows of X (Lemma C.3)."""
     trajectory, table = linear
-    _, _, _, alpha = on_the_way(trajectory, draw)
+    alpha = state_on_the_way(trajectory, draw).alpha
     kernel = null_space(data["X"][draw])
     outside = np.linalg.norm(kernel.T @ alpha) / np.linalg.norm(alpha)
     assert series(table, "alpha_outside_data", draw)[RECORD, 0] == pytest.approx(outside, abs=1e-9)
@@ -424,7 +435,7 @@ def test_asymmetries_of_the_proofs_products_are_sums_over_pairs_of_entries(data,
     """|A - A^T| of the products of (C.17), (C.18) and (C.22), relative to the factors' norms, of R at time 0."""
     trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
-    Z1, Z2, beta, alpha = on_the_way(trajectory, draw)
+    Z1, Z2, beta, alpha = state_on_the_way(trajectory, draw)
     R = X.T @ (Y - X @ beta)
     R_at_0 = np.linalg.norm(X.T @ Y)  # where beta is zero
     product_and_size = {

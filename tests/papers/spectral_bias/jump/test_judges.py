@@ -131,24 +131,66 @@ def test_jump_process_cannot_hide_an_error_of_a_millionth_of_a_time():
     assert evaluation_on("jump_process").min_detectable_error < 1e-6
 
 
-def check_of_distances(value, *, time):
-    """Return the check of distances to the limit away from jumps, where the third value is set at the smallest scale.
+def check_of_shrinking_distances(value, *, time):
+    """Return the check of distances at neighbouring scales, where the third value is set at the smallest scale.
 
-    It jumps at time 1. Beside it the largest distance at the next larger scale is set, to 1e-3, at a time away from the
-    jump: that is less than the largest distance at the largest scale, so that the check holds there.
+    The third value jumps at time 1, to 1/2. At the next larger scale it is set to 0.15 at time 1/4, where its limit is
+    zero: 0.3 of its height. That is the largest distance at this scale, and less than the largest at the largest scale,
+    so that the check holds there.
     """
-    at_next_scale = put("sigma_beta", 1e-3, index=3, time=0.25, gamma=1e-16, draw=None, role="jump")
+    at_next_scale = put("sigma_beta", 0.15, index=3, time=0.25, gamma=1e-16, draw=None, role="jump")
     at_smallest_scale = put("sigma_beta", value, index=3, time=time, **AT_SMALLEST_SCALE)
     judgement = evaluation_on("jump_process", at_next_scale, at_smallest_scale).judgement
     return check_of(judgement, "distance to the limit away from the jump")
 
 
-@pytest.mark.parametrize(("value", "state"), [(0.9e-3, "holds"), (1.1e-3, "fails")])
+@pytest.mark.parametrize(("value", "state"), [(0.9 * 0.15, "holds"), (1.1 * 0.15, "fails")])
 def test_a_smaller_scale_may_not_be_further_from_the_limit_away_from_the_jump(value, state):
-    assert check_of_distances(value, time=0.5).state == state  # the limit is zero then
+    assert check_of_shrinking_distances(value, time=0.5).state == state  # the limit is zero then
 
 
-@pytest.mark.parametrize(("time", "state"), [(0.74, "fails"), (0.76, "holds"), (1.24, "holds"), (1.26, "fails")])
-def test_near_the_jump_a_smaller_scale_may_be_further_from_the_limit(time, state):
-    """Times nearer than 1/4 to the jump, at time 1, do not count; 0.3 is far from both limits, 0 and 1/2."""
-    assert check_of_distances(0.3, time=time).state == state
+# Times nearer to a jump than a tenth of its own time do not count: `away` is 0.1
+NEAR_AND_FAR = pytest.mark.parametrize(
+    ("share_of_jump_time", "state"), [(0.88, "fails"), (0.92, "holds"), (1.08, "holds"), (1.12, "fails")]
+)
+
+
+@NEAR_AND_FAR
+def test_near_the_jump_a_smaller_scale_may_be_further_from_the_limit(share_of_jump_time, state):
+    """The third value jumps at time 1; 0.3 is far from both limits, 0 and 1/2."""
+    assert check_of_shrinking_distances(0.3, time=share_of_jump_time).state == state
+
+
+def check_of_heights(*alterations):
+    """Return the check of distances from 0 before the jump, and from the height after it, at the smallest scale."""
+    return check_of(evaluation_on("jump_process", *alterations).judgement, "largest distance from 0 before the jump")
+
+
+@pytest.mark.parametrize(("index", "s"), [(1, 2.0), (2, 1.0), (3, 0.5)])
+@NEAR_AND_FAR
+def test_each_singular_value_has_times_before_and_after_its_jump(index, s, share_of_jump_time, state):
+    """A value of s / 2 is refused at one of them, on either side."""
+    halfway = put("sigma_beta", s / 2, index=index, time=round(share_of_jump_time / (2 * s), 12), **AT_SMALLEST_SCALE)
+    assert check_of_heights(halfway).state == state
+
+
+@pytest.mark.parametrize("index", [1, 2, 3])
+def test_half_a_height_after_the_jump_is_refused(index):
+    after_jump = put("sigma_beta", factor=0.5, index=index, time=1.5, **AT_SMALLEST_SCALE)
+    assert check_of_heights(after_jump).state == "fails"
+
+
+@pytest.mark.parametrize(("share_of_bound", "state"), [(0.99, "holds"), (1.01, "fails")])
+@pytest.mark.parametrize(("index", "s"), [(1, 2.0), (2, 1.0), (3, 0.5)])
+def test_a_singular_value_may_be_as_far_from_0_and_from_its_height_as_the_closed_form(index, s, share_of_bound, state):
+    """Relative to the height s that is gamma^0.1 / (2 s) before the jump, and 2 s gamma^0.1 after it."""
+    before, after = 1e-32**0.1 / (2 * s), 1e-32**0.1 * 2 * s
+    below_height = put("sigma_beta", s * (1 - share_of_bound * after), index=index, time=1.5, **AT_SMALLEST_SCALE)
+    above_zero = put("sigma_beta", s * share_of_bound * before, index=index, time=0.1, **AT_SMALLEST_SCALE)
+    assert check_of_heights(below_height).state == state
+    assert check_of_heights(above_zero).state == state
+
+
+def test_jump_process_is_untested_where_no_time_is_after_the_last_jump():
+    """The last jump is at time 1, and the last recorded time is 1.5."""
+    assert verdict_on("jump_process", away=0.6) == "untested"

@@ -337,9 +337,9 @@ def _asymmetries(Z1: np.ndarray, Z2: np.ndarray, alpha: np.ndarray, R: np.ndarra
     # relative to |R(0)|, shape (draws, 1): late in the flow R is rounding, and an asymmetry relative to it says nothing
     size = norm(R)[:, :1]
     return {
-        quantities.C_17: _asymmetry(transposed(R) @ alpha, size, alpha),
-        quantities.C_18: _asymmetry(R @ transposed(alpha), size, alpha),
-        quantities.C_22: _asymmetry(transposed(Z1) @ R @ transposed(Z2), size * norm(Z1), Z2),
+        quantities.R_T_ALPHA_ASYMMETRY: _asymmetry(transposed(R) @ alpha, size, alpha),
+        quantities.R_ALPHA_T_ASYMMETRY: _asymmetry(R @ transposed(alpha), size, alpha),
+        quantities.Z1_T_R_Z2_T_ASYMMETRY: _asymmetry(transposed(Z1) @ R @ transposed(Z2), size * norm(Z1), Z2),
     }
 
 

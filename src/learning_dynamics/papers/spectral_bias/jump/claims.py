@@ -9,6 +9,9 @@ flow time over ln(1/gamma); `index`, the number i of the singular value, from th
 sigma_i(beta); `predicted`, by the closed form of Theorem C.12; `limit`, what this tends to as gamma vanishes: 0 before
 1 / (2 sigma), sigma / (1 + 2 sigma) at that time, and sigma after it, with sigma = sigma_i(beta_*). Scales take the
 place of draws: `seed` numbers them.
+
+These flows are on X = I with a diagonal Y, from W1(0) = sqrt(2 gamma) I. The docstring of `runs.jump_flow` says why
+they stand for every whitened problem.
 """
 
 from collections.abc import Sequence
@@ -17,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Claim, Facts, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.spectral_bias.draws import relative_errors, steps_by_rtol
 from learning_dynamics.papers.spectral_bias.flow import quantities
 from learning_dynamics.papers.spectral_bias.quantities import SIGMA_BETA
@@ -25,13 +28,15 @@ from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Quantity, Table, select
 
 # Setting of `jump_process`, whose value is in workflow/config/spectral_bias.yaml:
-# - away: least distance in time from a jump at which a curve is compared with its limit, time in units of ln(1/gamma)
+# - away: a singular value is compared with its limit at times that are further from its jump than this share of the
+#   jump's own time, 1 / (2 sigma). In these units the closed form comes to its limit at the same power of gamma for
+#   every singular value, and there are times before the earliest jump as before the others
 
 # the matrices whose symmetry the proof of Theorem C.11 uses, by the quantity that measures their asymmetry
 SYMMETRIC_MATRICES = {
-    quantities.C_17: r"$R^\top\alpha$ (C.17)",
-    quantities.C_18: r"$R\alpha^\top$ (C.18)",
-    quantities.C_22: r"$Z_1^\top R Z_2^\top$ (C.22)",
+    quantities.R_T_ALPHA_ASYMMETRY: r"$R^\top\alpha$ (C.17)",
+    quantities.R_ALPHA_T_ASYMMETRY: r"$R\alpha^\top$ (C.18)",
+    quantities.Z1_T_R_Z2_T_ASYMMETRY: r"$Z_1^\top R Z_2^\top$ (C.22)",
 }
 
 
@@ -51,8 +56,8 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
     products of $\alpha$, $Z_1$ and $Z_2$ with $R = X^\top(Y - X\beta)$ to be symmetric; these are tested too. (For them
     the proof drops a factor $2\gamma$ and, for (C.17), prints a difference for a sum (errata 14). Their asymmetries
     obey linear equations all the same, and start at zero.) On Gaussian data the vectors do turn: the part of $\beta$
-    off the diagonal is up to {turning:.0%} of $|\beta|$, and the three products are not symmetric. If the rows of
-    $W_1(0)$ have unequal lengths, the layers do not share their vectors with $\beta$.
+    off the diagonal is up to {largest_turning:.0%} of $|\beta|$, and the three products are not symmetric. If the rows
+    of $W_1(0)$ have unequal lengths, the layers do not share their vectors with $\beta$.
     """
     all_data = [*whitened, *others]  # `others` are flows on Gaussian data
     because = "steps times the relative tolerance times the squared condition number of $Z_1$"
@@ -67,9 +72,10 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
             "at_most": steps_by_rtol(draws) * draws.largest(quantities.CONDITION_OF_Z1) ** 2,
         }
 
-    # A rival claims the same of other flows as well, and so is judged by their values and bounds: of Gaussian data
-    # beside whitened ones (`all_data` has both) or, of commutators, of rows of unequal lengths. Several checks have a
-    # rival of one phrase; it is refused if one of them refuses it
+    # Rivals of the parts off the diagonal and of the asymmetries claim that they vanish on all data: `all_data` has the
+    # Gaussian flows too. The rival of the commutators claims that they vanish from rows of unequal lengths too. A
+    # rival's arguments are the values and bounds of the flows that it adds. Several checks have a rival of one phrase;
+    # it is refused if one of these checks refuses it
     yield every_draw(
         r"largest part of $\beta$ off the diagonal in the singular basis of $\beta_*$, relative to $|\beta|$",
         # |U^T beta V less its diagonal| / |beta|, with beta_* = U S V^T
@@ -103,13 +109,14 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
             because=because,
             rivals={"matrices that are symmetric whatever the data": largest_on(all_data, quantity)},
         )
-    yield Facts(turning=float(np.nanmax(Draws(others).largest(quantities.BETA_OFF_DIAGONAL))))
+    yield Facts(largest_turning=float(np.nanmax(Draws(others).largest(quantities.BETA_OFF_DIAGONAL))))
 
 
 @claim(
     "Theorem C.12",
     quantifier="all draws",
-    scope="whitened data: networks at large and small scale, and down to vanishing ones",
+    scope="whitened data: networks at large and small scale; down to vanishing scales, square networks on $X = I$ and "
+    "a diagonal $Y$, which stand for every whitened problem",
     correction=r"At the jump itself the limit is $\sigma/(1 + 2\sigma)$, as the theorem's own proof finds.",
     reason="the closed form is right; the limit's value at the jump is printed wrong",
 )
@@ -129,17 +136,18 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
     at_jump = from_jump_on.loc[from_jump_on.groupby("index")["time"].idxmin()]  # a row for each singular value
     # sigma is the limit after the jump, the largest of all times
     sigma = jump.groupby("index")["limit"].max()[at_jump["index"]].to_numpy()
-    # draws of this check are the singular values at the smallest scale
+    # nothing here is random: a draw of this check is a singular value at the smallest scale
     yield equal_on_every_draw(
         r"error of $\sigma_i(\beta)$ at time $\ln(1/\gamma) / (2\sigma_i)$, relative to $\sigma_i$, each $i$, at the "
         "smallest scale",
         at_jump["value"].to_numpy(),
         sigma,
-        # how far the closed form is from its limit, and the network from the closed form; the most steps of any scale
+        # how far the closed form is from its limit, and the network from the closed form. The latter is steps times
+        # rtol of the scale with the most steps
         tolerance=_distance_from_limit(smallest_gamma) + steps_by_rtol(Draws(jump)).max(),
         relative_to=sigma,
         because="the smallest scale's distance from its limit, and steps times the relative tolerance",
-        # counted as the draws are, singular values at one scale
+        # counted as draws are: pairs of a singular value and a scale
         excluded={
             "singular values at larger scales, which are further from the limit": (jump["gamma"].nunique() - 1)
             * len(sigma)
@@ -150,7 +158,7 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
     flows = Draws([jump, *(select(table, phase="flow") for table in networks)])
     # shape (draws, singular values at all times); padded with zeros in both where a table has fewer of them
     measured, closed_form = flows.with_prediction(SIGMA_BETA)
-    # draws of this check are flows: one for each scale of `jump`, one for each data set and scale of `networks`. No
+    # A draw of this check is a flow: one for each scale of `jump`, one for each data set and scale of `networks`. No
     # rivals here: those above are about the value at the jump alone
     yield every_draw(
         "largest error of the closed form along the flow, relative to the largest value",
@@ -163,20 +171,28 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
 @claim(
     "Section 3.2, jump process",
     quantifier="all draws",
-    scope="whitened data, three singular values, scales down to the smallest of the run",
+    scope="square networks on $X = I$ and a diagonal $Y$ from $W_1(0) = \\sqrt{2\\gamma} I$, which stand for every "
+    "whitened problem; scales down to the smallest of the run",
 )
 def jump_process(jump: Table, *, away: Fraction) -> Claim:
     r"""On whitened data, from $I_\gamma$ as $\gamma \to 0$, $\sigma_i(\beta)$ at time $\ln(1/\gamma) t$ jumps from 0 to
     $\sigma_i(\beta_*)$ at $t = 1/(2\sigma_i(\beta_*))$, the largest first.
 
-    $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$, and
-    $\sigma = \sigma_i(\beta_*)$. At a small scale $\sigma_i(\beta)$ passes half its limit at
-    $t = 1/(2\sigma) + \ln(2\sigma) / (2\sigma\ln(1/\gamma))$. As this approaches $1/(2\sigma)$ only logarithmically,
-    the time is extrapolated to $\gamma = 0$ from the two smallest scales. At times $t$ further than {away:g} from the
-    jump the largest distance to the limit shrinks from each scale to the next smaller one. Networks are followed down
-    to $\gamma$ = {smallest:.0e}. Below that nothing is measured, and the claim rests on the closed form, which
-    `theorem_c_12` compares with the networks. `theorem_c_12` is about the value at the jump itself, too.
+    The time at which $\sigma_i(\beta)$ passes half of $\sigma = \sigma_i(\beta_*)$ is extrapolated to $\gamma = 0$ from
+    the two smallest scales and compared with $1/(2\sigma)$, to the error that the larger of these scales leaves. At the
+    smallest scale $\sigma_i(\beta)$ is compared with 0 before the jump and with $\sigma$ after it, at times further
+    from it than {away:.0%} of $1/(2\sigma)$; it may be as far from them as the closed form of Theorem C.12. From each
+    scale to the next smaller one the largest of these distances must shrink.
+
+    $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$. Gradient flow commutes with
+    rotations of inputs, outputs and hidden units, so that $X = I$, a diagonal $Y$ and $W_1(0) = \sqrt{2\gamma} I$ are
+    enough. At a small scale $\sigma_i(\beta)$ passes half its limit at
+    $t = 1/(2\sigma) + \ln(2\sigma) / (2\sigma\ln(1/\gamma))$, which approaches $1/(2\sigma)$ only logarithmically.
+    Networks are followed down to $\gamma$ = {smallest_gamma:.0e}. Below that nothing is measured, and the claim rests
+    on the closed form, which `theorem_c_12` compares with the networks. `theorem_c_12` is about the value at the jump
+    itself, too.
     """
+    far = _rows_away_from_jumps(jump, away)
     jumps = _jumps(jump)
     predicted = 1 / (2 * jumps.sigma)
     smallest, next_smallest = np.sort(jump["gamma"].unique())[:2]
@@ -185,12 +201,16 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
     # larger of their errors, that at the larger scale, by this factor at most
     x_1, x_2 = 1 / np.log(1 / smallest), 1 / np.log(1 / next_smallest)
     amplification = (x_1 + x_2) / (x_2 - x_1)
-    # Errors of sigma_i(beta), relative to sigma: the closed form's distance from its form for small gamma, and the
-    # network's from the closed form. An error e moves ln(s / (sigma - s)), s = sigma_i(beta), by 4 e at s = sigma / 2.
-    # This logarithm rises by 2 sigma ln(1/gamma) for each unit of time (`_jumps`). So e moves the time by
-    # 4 e / ln(1/gamma), relative to 1 / (2 sigma): by less than e, which is allowed, where gamma is below exp(-4)
-    error = _distance_from_limit(next_smallest) + steps_by_rtol(Draws(jump)).max()
-    # draws of this check are singular values
+    # Errors of s = sigma_i(beta), relative to sigma: the closed form's distance from its form for small gamma, and the
+    # network's from the closed form. At s an error e moves the log-odds x = ln(s / (sigma - s)) by
+    # e sigma^2 / (s (sigma - s)) = (2 + 2 cosh x) e: by 4 e at s = sigma / 2, where x = 0. There x is interpolated
+    # between recorded times. In the configuration these are up to 1.5 apart in x, for sigma = 2 and gamma = 1e-32, and
+    # at |x| = 1.5 the factor is 6.7. As x rises by 2 sigma ln(1/gamma) for each unit of time (`_jumps`), e moves the
+    # time by less than 6.7 e / ln(1/gamma), relative to 1 / (2 sigma). That is less than e, which is allowed: at the
+    # two smallest scales ln(1/gamma) is 37 or more
+    integrator = steps_by_rtol(Draws(jump)).max()  # of the scale with the most steps
+    error = _distance_from_limit(next_smallest) + integrator
+    # nothing here is random: a draw of this check is a singular value
     yield equal_on_every_draw(
         "error of the extrapolated time of the jump, relative to it, each singular value",
         jumps.extrapolated,
@@ -198,10 +218,11 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
         tolerance=amplification * error,
         relative_to=predicted,
         because="the larger scale's distance from its limit and steps times the relative tolerance, extrapolated",
-        # chosen; the nearest rival, the times at the smallest scale, is off by ln(2 sigma) / ln(1/gamma), which is
-        # 0.019 for sigma = 2 and gamma = 1e-32
+        # Chosen: half of what the nearest rival, the times at the smallest scale, errs by where it errs most. That is
+        # ln(2 sigma) / ln(1/gamma): with gamma = 1e-32 it is 0.019 for sigma = 2, 0.0094 for sigma = 1 and zero for
+        # sigma = 1/2. One singular value is enough to refuse a rival
         resolution=0.01,
-        # counted as the draws are, singular values at one scale
+        # counted as draws are: pairs of a singular value and a scale
         excluded={"singular values at scales above the two smallest": (jump["gamma"].nunique() - 2) * len(jumps.sigma)},
         rivals={
             # near zero the layers grow at the rate sigma, and the predictor, their product, at twice this rate
@@ -210,21 +231,74 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
             "the times at the smallest scale, not extrapolated": jumps.at_smallest_scale,
         },
     )
-    # rows whose time is away from the jump of their singular value; sigma is the largest limit, that after the jump
-    sigma_of_row = jump.groupby("index")["limit"].transform("max")
-    away_from_jump = jump[(jump["time"] - 1 / (2 * sigma_of_row)).abs() > away]
-    distance = (away_from_jump["value"] - away_from_jump["limit"]).abs()
+    at_smallest = far[far["gamma"] == smallest]
+    # of each side of each jump, before it and after it: sigma and whether it is after, shape (2 x singular values,)
+    sides = at_smallest.groupby(["index", "after"])["sigma"].first()
+    sigma, after = sides.to_numpy(), sides.index.get_level_values("after").to_numpy()
+
+    def largest_distances(height: float | np.ndarray) -> np.ndarray:
+        """Return the largest |s / sigma - limit| on each side of each jump, shape (2 x singular values,).
+
+        The limit is 0 before the jump and `height` after it, one number or one for each row of `at_smallest`.
+        """
+        limit = np.where(at_smallest["after"], height, 0.0)
+        distance = (at_smallest["value"] / at_smallest["sigma"] - limit).abs()
+        return distance.groupby([at_smallest["index"], at_smallest["after"]]).max().to_numpy()
+
+    # The form for small gamma, sigma / (1 + 2 sigma gamma^(2 sigma t - 1)), is less than gamma^away / (2 sigma) of
+    # sigma from 0 before the jump, where 2 sigma t - 1 < -away, and less than 2 sigma gamma^away of it from sigma after
+    # it
+    distance_of_form = np.where(after, 2 * sigma, 1 / (2 * sigma)) * smallest**away
+    # a draw of this check is a side of a jump; by a rival the singular value tends to another height after the jump
+    yield every_draw(
+        r"largest distance from 0 before the jump, and from $\sigma_i$ after it, relative to $\sigma_i$, at the "
+        "smallest scale",
+        largest_distances(1.0),
+        at_most=distance_of_form + _distance_from_limit(smallest) + integrator,
+        because=rf"$\gamma^{{{away:g}}} / (2\sigma)$ before and $2\sigma\gamma^{{{away:g}}}$ after, by the closed "
+        "form, and steps times the relative tolerance",
+        rivals={
+            "half the height after the jump": {"values": largest_distances(0.5)},
+            r"the height at the jump, $\sigma/(1 + 2\sigma)$, from then on": {
+                "values": largest_distances(1 / (1 + 2 * at_smallest["sigma"].to_numpy()))
+            },
+        },
+    )
+    distance = (far["value"] - far["limit"]).abs() / far["sigma"]
     # the largest distance at each scale, from the largest scale to the smallest; shape (scales,)
-    largest_distance = distance.groupby(away_from_jump["gamma"]).max().sort_index(ascending=False).to_numpy()
-    # draws of this check are pairs of neighbouring scales. No rivals: the check above refuses them
+    largest_distance = distance.groupby(far["gamma"]).max().sort_index(ascending=False).to_numpy()
+    # A draw of this check is a pair of neighbouring scales. No rivals here: a wrong height may be approached too, and
+    # the check above refuses it
     yield every_draw(
         "distance to the limit away from the jump, over that at the next larger scale",
         largest_distance[1:] / largest_distance[:-1],
         at_most=1.0,
-        because="each smaller scale is nearer to the limit",
+        because=rf"for small $\gamma$ the closed form's distance falls as $\gamma^{{{away:g}}}$ or faster",
         excluded={"the largest scale, which has no larger one": 1},
     )
-    yield Facts(smallest=float(smallest), away=away)
+    yield Facts(smallest_gamma=float(smallest), away=away)
+
+
+def _rows_away_from_jumps(jump: Table, away: float) -> Table:
+    """Return the rows further from the jump of their singular value than a share of its time, with two more columns.
+
+    These are `sigma`, the limit after the jump, and `after`, whether the row is after the jump.
+
+    Raises
+    ------
+    Untested
+        If a singular value has no such time before its jump, or none after it.
+    """
+    # sigma is the largest limit, that after the jump; the delay is in units of the jump's time 1 / (2 sigma)
+    sigma = jump.groupby("index")["limit"].transform("max")
+    delay = 2 * sigma * jump["time"] - 1
+    far = jump.assign(sigma=sigma, after=delay > 0)[delay.abs() > away]
+    if len(far.groupby(["index", "after"])) < 2 * jump["index"].nunique():
+        raise Untested(
+            f"no recorded time before a jump, or none after it, is further from it than {away:g} of the jump's time: lower "
+            "`away`, or raise `horizon`"
+        )
+    return far
 
 
 def _distance_from_limit(gamma: float) -> float:

@@ -28,7 +28,7 @@ def jump(jump: Table) -> Plot:
         for _, rows in jump[jump["gamma"] == gamma].groupby("index"):
             curve(axis, rows, colour, lw=1.3)
             curve(axis, rows[5::20], colour, ".", "predicted", ms=3.5)  # a dot at every twentieth time
-    # the limits are the same for every scale: those in the rows of the smallest stand for all
+    # the limits are the same for every scale: they are read off the rows of the smallest
     for index, rows in jump[jump["gamma"] == gammas[-1]].groupby("index"):
         sigma = rows["limit"].max()  # sigma_i(beta_*): the limit is less before the jump and at it
         jump_time = 1 / (2 * sigma)
@@ -76,9 +76,9 @@ def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Plot:
         draw(commutator_axis, table, quantities.COMMUTATOR_WITH_ALPHA, colour, "--")
     draw(outside_axis, gaussian, quantities.ALPHA_OUTSIDE_DATA, "vermilion", "--")
     for quantity, equation, colour in (
-        (quantities.C_17, "(C.17)", "green"),
-        (quantities.C_18, "(C.18)", "purple"),
-        (quantities.C_22, "(C.22)", "orange"),
+        (quantities.R_T_ALPHA_ASYMMETRY, "(C.17)", "green"),
+        (quantities.R_ALPHA_T_ASYMMETRY, "(C.18)", "purple"),
+        (quantities.Z1_T_R_Z2_T_ASYMMETRY, "(C.22)", "orange"),
     ):
         draw(symmetry_axis, whitened, quantity, colour, label=equation)
     diagonal_axis.set_title("off-diagonal part")

@@ -68,8 +68,8 @@ def jump(jump: Table) -> Interactive:
     return Interactive(
         alt.layer(limit_lines, curve_lines, dots).add_params(gamma).properties(title=title),
         facts={"first": _scale(exponents[-1]), "last": _scale(exponents[0]), "scales": len(flow_exponents)},
-        alt="Three curves that rise one after the other; as the slider takes the scale down from {first} to {last}, "
-        "each turns from a smooth slope into a vertical step.",
+        alt="Curves, one for each singular value, that rise one after another; as the slider takes the scale down from "
+        "{first} to {last}, each turns from a smooth slope into a vertical step.",
     )
 
 

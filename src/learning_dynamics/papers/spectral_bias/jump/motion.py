@@ -59,7 +59,7 @@ def jump(jump: Table) -> Motion:
         flow_rows = jump[(jump["gamma"] == gamma) & has_flow[number]]  # none where the flow was not followed
         for index, (curve, dots, sigma) in enumerate(zip(curves, dots_of_flow, limits, strict=True), start=1):
             curve.set_data(times, theory.learning_curve(sigma, gamma, times * np.log(1 / gamma)))
-            rows = flow_rows[flow_rows["index"] == index].iloc[5::10]
+            rows = flow_rows[flow_rows["index"] == index].iloc[5::10]  # a dot at every tenth time
             dots.set_data(rows["time"], rows["value"])
         clock.set_text(rf"$\gamma = 10^{{{np.log10(gamma):.0f}}}$")
 
@@ -69,7 +69,8 @@ def jump(jump: Table) -> Motion:
         draw,
         frames=len(scales),
         facts={"first": first_scale, "last": last_scale, "scales": len(gammas)},
-        alt="Three smooth curves that rise at three times; as the scale vanishes each turns into a vertical step.",
+        alt="Smooth curves, one for each singular value, that rise one after another; as the scale vanishes each turns "
+        "into a vertical step.",
     )
 
 
