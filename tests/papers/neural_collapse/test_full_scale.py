@@ -13,6 +13,7 @@ import torch
 from bench import needs, throughput
 
 from learning_dynamics.datasets import benchmarks
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.neural_collapse import selection
 from learning_dynamics.papers.neural_collapse.training import models
 from learning_dynamics.pipeline.commands import data, metrics, run
@@ -220,7 +221,7 @@ RATES = (0.01, 0.02, 0.04, 0.08, 0.16)
 # `errors` are the mean test errors at RATES. Of the three seeds of a rate one has that error, one 0.01 less and one
 # 0.01 more: their standard error is 0.01 / sqrt(3) = 0.0058, and rates within it of the best are as good
 @pytest.mark.parametrize(
-    ("errors", "chosen", "at_edge"),
+    ("errors", "rate", "reaches_edge"),
     [
         pytest.param((0.3, 0.1, 0.1, 0.1, 0.2), 0.04, False, id="the middle of three equal ones"),
         pytest.param((0.3, 0.1, 0.1, 0.2, 0.2), 0.02, False, id="the smaller of two equal ones"),
@@ -229,16 +230,34 @@ RATES = (0.01, 0.02, 0.04, 0.08, 0.16)
         pytest.param((0.1, 0.1, 0.1, 0.2, 0.3), 0.02, True, id="the middle of three from the edge on"),
     ],
 )
-def test_the_rate_is_the_middle_of_those_that_are_as_good_as_the_best(errors, chosen, at_edge):
+def test_the_rate_is_the_middle_of_those_that_are_as_good_as_the_best(errors, rate, reaches_edge):
+    """`reaches_edge` is whether the first or the last of RATES is as good."""
     tables = []
-    for rate, error in zip(RATES, errors, strict=True):
+    for rate_of_table, error in zip(RATES, errors, strict=True):
         table = made_up()
         rows = altered.rows_of(table, "error", split="test")
         table.loc[rows, "value"] = error + 0.01 * (table.loc[rows, "seed"] - 1)
+        table.attrs["settings"]["learning_rate"] = rate_of_table
+        tables.append(table)
+    chosen = selection.best_rate(tables)
+    assert (chosen.rate, chosen.reaches_edge) == (rate, reaches_edge)
+
+
+def test_with_one_seed_only_equal_test_errors_are_as_good():
+    tables = []
+    for rate, error in {0.01: 0.1, 0.02: 0.1, 0.04: 0.1, 0.08: 0.1001}.items():
+        table = made_up(seeds=1)
+        table.loc[altered.rows_of(table, "error", split="test"), "value"] = error
         table.attrs["settings"]["learning_rate"] = rate
         tables.append(table)
-    best = selection.best_rate(tables)  # `at_edge`: whether the first or the last of RATES is as good
-    assert (best.at, best.at_edge) == (chosen, at_edge)
+    assert selection.best_rate(tables).as_good == (0.01, 0.02, 0.04)
+
+
+def test_a_table_that_is_of_no_sweep_of_rates_is_refused():
+    table = made_up()
+    table.attrs["run"] = "mnist_vgg_mse"
+    with pytest.raises(ProjectError, match="run mnist_vgg_mse is of no sweep of rates"):
+        selection.learning_rates([table])
 
 
 def test_the_rate_of_least_test_error_in_a_sweep_is_configured_for_its_run(tmp_path):

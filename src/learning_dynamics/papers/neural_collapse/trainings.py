@@ -32,6 +32,7 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
     NC1,
     SELF_DUALITY,
     Decay,
+    epochs_at_full_rate,
     with_decay,
 )
 from learning_dynamics.tidy import Quantity, Table, cached_per_table, select, settings_of
@@ -93,10 +94,8 @@ def epochs_errors_end(table: Table, train_error: float) -> pd.Series:
 
 
 def last_epoch_at_full_rate(table: Table) -> int:
-    """Return the last epoch at the full learning rate."""
-    settings = settings_of(table)
-    first_drop = [*settings["drops"], 1.0][0]  # without drops the rate is full to the end
-    return round(first_drop * settings["epochs"])
+    """Return the last epoch at the full learning rate; without drops that is the last of all."""
+    return epochs_at_full_rate(settings_of(table))
 
 
 def latest_early_epoch(values: pd.DataFrame, table: Table) -> int:
@@ -107,8 +106,8 @@ def latest_early_epoch(values: pd.DataFrame, table: Table) -> int:
     latest, epochs = last_epoch_at_full_rate(table), settings_of(table)["epochs"]
     if latest == epochs:
         latest = round(0.1 * epochs)  # chosen: the first tenth
-    early = values.index[values.index <= latest]
-    return int(early[-1] if len(early) else values.index[0])
+    early_epochs = values.index[values.index <= latest]
+    return int(early_epochs[-1] if len(early_epochs) else values.index[0])
 
 
 def values_at_errors_end(values: pd.DataFrame, table: Table, train_error: float) -> pd.Series:

@@ -304,11 +304,11 @@ def test_the_text_of_theorem_3_has_traces_at_the_start_and_at_the_end_of_both_fl
     tables = tables_of("theorem_3")
     facts = support.evaluation(PAPER, "theorem_3", tables).facts
     traces, end = select(tables["flows"], "trace"), tables["flows"]["time"].max()
-    # "first" is at the start, "faster" under the printed map; medians over draws
-    assert facts["first"] == np.median(select(traces, flow="orthogonal", time=0.0)["value"])
-    assert facts["orthogonal"] == np.median(select(traces, flow="orthogonal", time=end)["value"])
-    assert facts["faster"] == np.median(select(traces, flow="printed", time=end)["value"])
-    assert facts["faster"] < 0.01 * facts["orthogonal"]
+    # medians over draws
+    assert facts["trace_at_start"] == np.median(select(traces, flow="orthogonal", time=0.0)["value"])
+    assert facts["trace_at_end"] == np.median(select(traces, flow="orthogonal", time=end)["value"])
+    assert facts["trace_at_end_printed"] == np.median(select(traces, flow="printed", time=end)["value"])
+    assert facts["trace_at_end_printed"] < 0.01 * facts["trace_at_end"]
 
 
 def test_an_orthogonal_flow_with_the_traces_of_the_printed_one_is_refused():
@@ -399,8 +399,8 @@ def test_the_text_has_the_largest_ratio_of_features_and_the_median_ratio_of_netw
     facts = support.evaluation(PAPER, "appendix_d_6", tables).facts  # ratios of the trace to its bound
     traces = select(tables["features"], "trace").set_index(["classes", "seed"])["value"]
     ratios = [traces[draw] / bound for draw, bound in least_traces(tables["features"]).items()]
-    assert facts["raw"] == pytest.approx(max(ratios))
-    assert facts["network"] == pytest.approx(NC1_OVER_BOUND)
+    assert facts["largest_ratio_raw"] == pytest.approx(max(ratios))
+    assert facts["median_ratio_of_networks"] == pytest.approx(NC1_OVER_BOUND)
 
 
 def test_the_printed_sum_lacks_a_factor_of_the_number_of_classes():
@@ -470,7 +470,7 @@ def test_the_text_has_the_share_of_dead_features_at_the_epoch_that_has_most(epoc
     altered.put(tables, "trainings", "dead_features", 0.25, network="vgg", seed=2, epoch=epoch)
     altered.put(tables, "trainings", "dead_features", 0.5, network="resnet", epoch=epoch)  # of three seeds
     median_over_trainings = np.median([0.0, 0.0, 0.25, 0.5, 0.5, 0.5])
-    dead = support.evaluation(PAPER, "covariance_full_rank", tables).facts["dead"]
+    dead = support.evaluation(PAPER, "covariance_full_rank", tables).facts["median_dead_share"]
     assert dead == pytest.approx(median_over_trainings)
 
 
@@ -517,7 +517,7 @@ def test_the_norm_of_a_product_is_bounded_by_its_trace_and_grows_as_the_bound(qu
 def test_the_text_has_the_least_norm_of_a_product():
     tables = support.claim_tables(PAPER, "trace_and_product")
     least = select(tables["features"], "product_norm")["value"].min()
-    assert support.evaluation(PAPER, "trace_and_product", tables).facts["norm"] == least
+    assert support.evaluation(PAPER, "trace_and_product", tables).facts["smallest_norm"] == least
 
 
 # what the norm, which stays, is divided by at each of three leans; as printed it must fall to a half from each lean to
@@ -567,7 +567,7 @@ def test_the_text_has_the_least_number_of_far_points_that_nc4_fails_for():
     tables = support.claim_tables(PAPER, "nc1_and_nc2_imply_nc3")
     least = select(tables["features"], "vanishing_nc4_far_points", index=LEAST_NOISE)["value"].min()  # over draws
     assert least > 0
-    assert support.evaluation(PAPER, "nc1_and_nc2_imply_nc3", tables).facts["far"] == least
+    assert support.evaluation(PAPER, "nc1_and_nc2_imply_nc3", tables).facts["least_far_points"] == least
 
 
 def test_without_nc1_nothing_is_said_of_nc3():
@@ -586,4 +586,4 @@ def test_the_text_of_proposition_2_has_how_much_faster_the_printed_map_is_at_mos
     omega = select(tables["features"], "omega")
     factors = 1 + omega["value"] ** 2 / omega["classes"]  # of the printed map's speed over the orthogonal one's
     facts = support.evaluation(PAPER, "proposition_2", tables).facts
-    assert facts["faster"] == pytest.approx(factors.max(), rel=1e-6)
+    assert facts["largest_speed_ratio"] == pytest.approx(factors.max(), rel=1e-6)

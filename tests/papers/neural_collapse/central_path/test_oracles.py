@@ -10,8 +10,15 @@ import scipy
 from learning_dynamics.papers.neural_collapse.central_path import flows, identities, limits, models, theory
 from tests.papers.neural_collapse import oracles
 
-# of each size: classes, examples of each class, features; in the last class means span all directions
-every_size = pytest.mark.parametrize("size", [(2, 9, 4), (3, 7, 5), (5, 6, 4)])
+# classes, examples of each class, features
+every_size = pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param((2, 9, 4), id="2 classes, 4 features"),
+        pytest.param((3, 7, 5), id="3 classes, 5 features"),
+        pytest.param((5, 6, 4), id="5 classes, 4 features, which class means span"),
+    ],
+)
 
 
 @every_size
@@ -87,13 +94,14 @@ def test_the_orthogonal_flow_follows_autograd_gradients_projected_by_least_squar
 
 def slopes_of_singular_values(X, move, classes):
     """Return the slopes of the SNR singular values along a move of X, by central differences."""
-    h = 1e-4 / np.abs(move).max()  # half of the step
-    ahead, behind = oracles.singular_values(X + h * move, classes), oracles.singular_values(X - h * move, classes)
-    return (ahead - behind) / (2 * h)
+    half_step = 1e-4 / np.abs(move).max()
+    ahead, behind = (oracles.singular_values(X + sign * half_step * move, classes) for sign in (1, -1))
+    return (ahead - behind) / (2 * half_step)
 
 
 @every_size
 def test_the_papers_speed_is_that_along_the_tangent_part_of_the_gradient(size):
+    """The paper's speed is omega / (N (C + omega^2)^2) (equation 27)."""
     classes, examples, _ = size
     X = oracles.renormalised(oracles.features(*size, seed=3), classes)
     move = -oracles.tangent_part(X, oracles.gradient(X, classes), classes)
@@ -103,7 +111,10 @@ def test_the_papers_speed_is_that_along_the_tangent_part_of_the_gradient(size):
 
 @every_size
 def test_the_algorithms_speed_is_that_along_the_plain_gradient(size):
-    """Renormalising a step, as the printed map does, changes no SNR singular value."""
+    """The speed is omega / (C N (C + omega^2)), as `theory` derives for the algorithm of appendix D.1.
+
+    Renormalising a step changes no SNR singular value.
+    """
     classes, examples, _ = size
     X = oracles.renormalised(oracles.features(*size, seed=3), classes)
     move = -oracles.gradient(X, classes)

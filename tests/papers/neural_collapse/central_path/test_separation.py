@@ -129,5 +129,5 @@ def test_the_share_that_a_flattened_distance_keeps_is_the_median_of_draws():
         draw = {"classes": classes, "seed": seed}
         distance = select(tables["features"], "least_pair_distance", **draw)["value"].item()
         altered.put(tables, "features", "least_pair_distance--flattened", share * distance, **draw)
-    kept = support.evaluation(PAPER, "separation_by_singular_values", tables).facts["kept"]
+    kept = support.evaluation(PAPER, "separation_by_singular_values", tables).facts["median_share_kept"]
     assert kept == pytest.approx(np.median(list(shares.values())))

@@ -149,7 +149,7 @@ def test_the_text_has_the_share_of_test_images_of_the_worst_training():
     tables = {"trainings": trainings()}
     largest_share = 0.0123
     altered.put(tables, "trainings", "nc4", largest_share, network="densenet", seed=1, split="test", epoch=LAST_EPOCH)
-    assert support.evaluation(PAPER, "nc4", tables).facts["test"] == largest_share
+    assert support.evaluation(PAPER, "nc4", tables).facts["largest_test_share"] == largest_share
 
 
 def test_decisions_that_agree_on_train_images_from_the_first_epoch_on_leave_nc4_undecided():
@@ -179,8 +179,8 @@ def test_the_text_compares_weight_decays_with_the_authors_in_the_units_of_each_l
     expected = {
         "mse_decay": made_up_decay,
         "ce_decay": made_up_decay,
-        "mse_times": made_up_decay / (5 * authors_decay),
-        "ce_times": made_up_decay / authors_decay,
+        "mse_decay_over_authors": made_up_decay / (5 * authors_decay),
+        "ce_decay_over_authors": made_up_decay / authors_decay,
     }
     assert {name: facts[name] for name in expected} == pytest.approx(expected)
 
@@ -250,9 +250,9 @@ def test_the_lead_of_nc2_is_counted_from_the_epoch_before_it_or_from_its_arrival
     """
     tables = trainings_with_arrivals(ALL_AT_10 | arrivals)
     evaluation = support.evaluation(PAPER, "nc2_not_slower", tables, reading="not_slower")
-    assert evaluation.facts["lead"] == pytest.approx(np.log10(lead), abs=1e-12)
+    assert evaluation.facts["mean_lead"] == pytest.approx(np.log10(lead), abs=1e-12)
     # in decades; the same in all trainings, so that the interval has no width
-    for name in ("from_arrival", "from_arrival_low", "from_arrival_high"):
+    for name in ("mean_lead_from_arrival", "lead_from_arrival_lower", "lead_from_arrival_upper"):
         assert evaluation.facts[name] == pytest.approx(np.log10(from_arrival), abs=1e-12), name
     assert evaluation.judgement.headline.value == pytest.approx(np.log10(from_arrival), abs=1e-12)
     assert (evaluation.judgement.state == "holds") == (from_arrival > 1)
@@ -299,7 +299,7 @@ def trainings_whose_nc1_arrives_in_two_steps():
 def test_the_share_of_the_way_decides_when_nc1_arrives_in_comparison_with_nc2(share_of_way, lead):
     tables = trainings_whose_nc1_arrives_in_two_steps()
     facts = support.evaluation(PAPER, "nc2_not_slower", tables, share_of_way=share_of_way).facts
-    assert facts["lead"] == pytest.approx(np.log10(lead))
+    assert facts["mean_lead"] == pytest.approx(np.log10(lead))
 
 
 CLASSIFIERS_AT_10 = dict.fromkeys(ANGLES_OF_CLASSIFIERS, 10)
@@ -312,7 +312,7 @@ CLASSIFIERS_AT_10 = dict.fromkeys(ANGLES_OF_CLASSIFIERS, 10)
 def test_nc2_waits_for_the_classifiers_in_a_variant_alone(late, nc2_of, lead):
     tables = trainings_with_arrivals(ALL_AT_10 | CLASSIFIERS_AT_10 | {late: 30})
     facts = support.evaluation(PAPER, "nc2_not_slower", tables, nc2_of=nc2_of).facts
-    assert facts["lead"] == pytest.approx(np.log10(lead), abs=1e-12)
+    assert facts["mean_lead"] == pytest.approx(np.log10(lead), abs=1e-12)
 
 
 @pytest.mark.parametrize("nc2_of", ["class_means", "classifiers_as_well"])
@@ -321,7 +321,7 @@ def test_nc2_waits_for_the_class_means_in_any_case(late, nc2_of):
     tables = trainings_with_arrivals(ALL_AT_10 | CLASSIFIERS_AT_10 | {late: 30})
     facts = support.evaluation(PAPER, "nc2_not_slower", tables, nc2_of=nc2_of).facts
     # NC2 arrives at 30: the epoch before is 10, at which NC1 and NC3 arrive
-    assert facts["lead"] == pytest.approx(np.log10(10 / 10), abs=1e-12)
+    assert facts["mean_lead"] == pytest.approx(np.log10(10 / 10), abs=1e-12)
 
 
 def trainings_with_nc1_by_seed(nc1, nc2):
@@ -353,10 +353,10 @@ def test_the_simplex_comes_before_compression_if_nc1_arrives_after_nc2(nc1, nc2,
 
 def test_the_text_has_the_factor_between_arrivals_and_counts_both_orders():
     facts = support.evaluation(PAPER, "simplex_before_compression", trainings_with_nc1_by_seed((30, 10, 3), 10)).facts
-    assert facts["factor"] == pytest.approx((30 / 10 * 10 / 10 * 3 / 10) ** (1 / 3))  # the geometric mean
-    assert facts["low"] < facts["factor"] < facts["high"]
+    assert facts["mean_factor"] == pytest.approx((30 / 10 * 10 / 10 * 3 / 10) ** (1 / 3))  # the geometric mean
+    assert facts["factor_lower"] < facts["mean_factor"] < facts["factor_upper"]
     networks = len(NETWORKS)  # each has one seed with NC1 after NC2, one with both at once, one with NC1 before
-    assert (facts["trainings"], facts["after"], facts["before"]) == (3 * networks, networks, networks)
+    assert (facts["n_trainings"], facts["n_after"], facts["n_before"]) == (3 * networks, networks, networks)
     assert facts["spacing"] == pytest.approx(LAST_EPOCH ** (1 / (len(EPOCHS) - 1)))  # of epochs, from 1 on
 
 

@@ -78,7 +78,7 @@ def test_the_text_has_the_least_and_the_largest_ratio_of_the_chosen_measure(meas
     facts = support.evaluation(PAPER, "mse_more_robust", tables, measure=measure).facts
     ratios = np.divide(*(values_at(tables[loss], measure, epoch=LAST_EPOCH) for loss in ("mse", "ce")))
     assert ratios.max() > 5 * ratios.min()
-    assert (facts["least"], facts["most"]) == pytest.approx((ratios.min(), ratios.max()))
+    assert (facts["smallest_ratio"], facts["largest_ratio"]) == pytest.approx((ratios.min(), ratios.max()))
 
 
 @pytest.mark.parametrize("loss", ["mse", "ce"])
@@ -189,10 +189,12 @@ def test_magnitudes_may_be_judged_by_the_smallest_known_perturbation():
 def test_the_text_on_magnitudes_has_the_ratios_of_both_measures():
     facts = support.evaluation(PAPER, "robustness_by_magnitudes", resnet_more_robust_by(2.3)).facts
     ratios_of_seeds = 10 ** (2.3 + SPREAD_OF_SEEDS)
-    assert (facts["least"], facts["most"]) == pytest.approx((ratios_of_seeds.min(), ratios_of_seeds.max()))
+    of_seeds = (facts["smallest_ratio_of_seeds"], facts["largest_ratio_of_seeds"])
+    assert of_seeds == pytest.approx((ratios_of_seeds.min(), ratios_of_seeds.max()))
     # by the smallest known perturbation the ratio is as made up
-    assert facts["smallest"] == pytest.approx(LAST_EPOCH ** (POWERS["robustness_smallest"] * (1 - CE_SLOWER)))
-    assert facts["networks"] == len(NETWORKS)
+    as_made_up = LAST_EPOCH ** (POWERS["robustness_smallest"] * (1 - CE_SLOWER))
+    assert facts["largest_ratio_by_smallest_perturbation"] == pytest.approx(as_made_up)
+    assert facts["n_networks"] == len(NETWORKS)
 
 
 # -- growth after the end of train errors ----------------------------------------------------------
@@ -230,7 +232,8 @@ def test_the_text_has_the_growth_of_deepfools_measure():
     at_zero_error, at_end = (values_at(tables["trainings"], "robustness", epoch) for epoch in (ZERO_ERROR, LAST_EPOCH))
     growth = at_end - at_zero_error
     assert abs(np.median(growth) - np.mean(growth)) > 0.1
-    assert (evaluation.facts["median"], evaluation.facts["mean"]) == pytest.approx((np.median(growth), np.mean(growth)))
+    averages = (evaluation.facts["median_growth"], evaluation.facts["mean_growth"])
+    assert averages == pytest.approx((np.median(growth), np.mean(growth)))
 
 
 # -- whether DeepFool finds the nearest boundary ---------------------------------------------------
@@ -245,15 +248,15 @@ def test_deepfool_overshoots_at_the_last_epoch():
     evaluation = support.evaluation(PAPER, "deepfool_finds_the_boundary", {"trainings": trainings()})
     assert evaluation.verdict == "reproduced"
     assert evaluation.judgement.headline.value == pytest.approx(np.log10(DEEPFOOL_AT_LAST / CROSSING))
-    assert evaluation.facts["families"] == "VGG and ResNet and DenseNet"
+    assert evaluation.facts["families_longer"] == "VGG and ResNet and DenseNet"
 
 
 def test_a_family_is_named_if_deepfool_overshoots_in_all_of_its_trainings():
     tables = {"trainings": trainings()}
     altered.put(tables, "trainings", "robustness", 0.97 * CROSSING, network="resnet", seed=2, epoch=LAST_EPOCH)
-    # "longer": in how many trainings DeepFool overshoots
     facts = support.evaluation(PAPER, "deepfool_finds_the_boundary", tables).facts
-    assert (facts["families"], facts["longer"], facts["trainings"]) == ("VGG and DenseNet", 8, 9)
+    assert facts["families_longer"] == "VGG and DenseNet"
+    assert (facts["n_longer"], facts["n_trainings"]) == (8, 9)  # trainings in which DeepFool overshoots, and all
 
 
 @pytest.mark.parametrize(("over_crossing", "expected"), [(0.99, "reproduced"), (1.01, "refused")])

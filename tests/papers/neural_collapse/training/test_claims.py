@@ -10,7 +10,7 @@ import pytest
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.neural_collapse.collapse import claims as collapse
-from learning_dynamics.papers.neural_collapse.decomposition.claims import trainings as decomposition
+from learning_dynamics.papers.neural_collapse.decomposition.claims import largest_terms
 from learning_dynamics.papers.neural_collapse.generalisation import claims as generalisation
 from learning_dynamics.papers.neural_collapse.perturbations import claims as perturbations
 from learning_dynamics.papers.neural_collapse.trainings import (
@@ -41,12 +41,12 @@ CASES = {
     "nc4": (collapse.nc4, {"largest_share": 0.001, **PREMISE}),
     # L_LS^perp, what the network's own classifier adds to the loss, is at most a tenth of L_LS from an early epoch on
     "deviation": (
-        decomposition.least_squares_deviation_negligible,
+        largest_terms.least_squares_deviation_negligible,
         {"largest_share": 0.1, "parts": "all", "since": "early", "decay": "trained", **PREMISE},
     ),
     # L_NC1 is the largest term of the loss from an early epoch on
     "dominates": (
-        decomposition.nc1_term_dominates,
+        largest_terms.nc1_term_dominates,
         {"parts": "all", "since": "early", "decay": "trained", **PREMISE},
     ),
     # robustness grows

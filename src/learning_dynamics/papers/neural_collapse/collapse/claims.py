@@ -256,7 +256,7 @@ def nc4(trainings: Sequence[Table], *, largest_share: Fraction, train_error: Fra
 
     In every training network and nearest class mean may differ on at most {largest_share:.1%} of the train images at
     the last epoch. This share need not fall further: it is often zero already when train errors end. On test images it
-    ends at {test:.1g} in the worst training.
+    ends at {largest_test_share:.1g} in the worst training.
     """
     # share of train images, with features h, for which argmax_c (w_c . h + b_c) is not argmin_c |h - mu_c|
     included, excluded = without_stl10_exceptions(trainings)
@@ -273,7 +273,7 @@ def nc4(trainings: Sequence[Table], *, largest_share: Fraction, train_error: Fra
         },
     )
     yield premise_errors_end(included, excluded, train_error=train_error)
-    yield Facts(largest_share=largest_share, test=at_the_end(included, NC4, "test").max())
+    yield Facts(largest_share=largest_share, largest_test_share=at_the_end(included, NC4, "test").max())
 
 
 @claim(
@@ -288,9 +288,9 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
 
     NC1 under cross-entropy is divided by NC1 under MSE, for the same network and seed. The logarithm of that ratio is
     judged at the last epoch, and so is its growth since the first: a lead from the start is no speed. Weight decay sets
-    how fast collapse is. It is {mse_decay:g} under MSE and {ce_decay:g} under cross-entropy, {mse_times:.3g} and
-    {ce_times:.3g} times the authors'. Their `MSELoss` averages over classes, where the paper's loss sums, so that the
-    same number is not the same decay under both losses.
+    how fast collapse is. It is {mse_decay:g} under MSE and {ce_decay:g} under cross-entropy,
+    {mse_decay_over_authors:.3g} and {ce_decay_over_authors:.3g} times the authors'. Their `MSELoss` averages over
+    classes, where the paper's loss sums, so that the same number is not the same decay under both losses.
     """
     mse_runs, ce_runs = paired(mse, ce)
 
@@ -333,8 +333,8 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
     yield Facts(
         mse_decay=mse_decay,
         ce_decay=ce_decay,
-        mse_times=mse_decay / (AUTHORS_DECAY * classes / 2),
-        ce_times=ce_decay / AUTHORS_DECAY,
+        mse_decay_over_authors=mse_decay / (AUTHORS_DECAY * classes / 2),
+        ce_decay_over_authors=ce_decay / AUTHORS_DECAY,
     )
 
 
@@ -355,10 +355,10 @@ def nc2_not_slower(
     arrive with the later of both. Recorded epochs are a factor {spacing:.2g} apart, and arrivals are known no better.
 
     The lead of NC2 is the number of decades of epochs by which it arrives before NC1 and NC3. To favour NC2, it is
-    counted from the epoch recorded before NC2 arrives. In the mean over trainings it is {lead:.2g}, with the 95 %
-    interval [{low:.2g}, {high:.2g}]; an interval below zero would be evidence. A variant asks for more than the paper
-    says, that NC2 is not slower: the lead from arrival to arrival, {from_arrival:.2g} [{from_arrival_low:.2g},
-    {from_arrival_high:.2g}], must have its interval above zero.
+    counted from the epoch recorded before NC2 arrives. In the mean over trainings it is {mean_lead:.2g}, with the 95 %
+    interval [{lead_lower:.2g}, {lead_upper:.2g}]; an interval below zero would be evidence. A variant asks for more
+    than the paper says, that NC2 is not slower: the lead from arrival to arrival, {mean_lead_from_arrival:.2g}
+    [{lead_from_arrival_lower:.2g}, {lead_from_arrival_upper:.2g}], must have its interval above zero.
     """
     included, excluded = without_stl10_exceptions(trainings)
     nc2 = NC2_OF_MEANS if nc2_of == "class_means" else NC2_OF_MEANS + NC2_OF_CLASSIFIERS
@@ -384,14 +384,14 @@ def nc2_not_slower(
         yield above_zero(label, lead_from_arrival, excluded=excluded, rivals={at_twice_the_epoch: lead_if_late})
     mean_lead, mean_from_arrival = evidence.mean(lead), evidence.mean(lead_from_arrival)
     yield Facts(
-        lead=mean_lead.value,
-        low=mean_lead.lower,
-        high=mean_lead.upper,
+        mean_lead=mean_lead.value,
+        lead_lower=mean_lead.lower,
+        lead_upper=mean_lead.upper,
         share_of_way=share_of_way,
         spacing=_spacing_of_epochs(included[0]),  # all trainings are recorded at the same epochs
-        from_arrival=mean_from_arrival.value,
-        from_arrival_low=mean_from_arrival.lower,
-        from_arrival_high=mean_from_arrival.upper,
+        mean_lead_from_arrival=mean_from_arrival.value,
+        lead_from_arrival_lower=mean_from_arrival.lower,
+        lead_from_arrival_upper=mean_from_arrival.upper,
     )
 
 
@@ -401,11 +401,12 @@ def simplex_before_compression(trainings: Sequence[Table], *, share_of_way: Frac
     arrives before NC1, in the mean over trainings.
 
     A quantity arrives when it has made {share_of_way:.0%} of its way, as in `nc2_not_slower`. NC1 arrives at
-    {factor:.2g} times the epoch of NC2, in the geometric mean over trainings. The 95 % interval of this factor,
-    {low:.2g} to {high:.2g}, must be above one. NC1 arrives after NC2 in {after} of {trainings} trainings, before it in
-    {before}, and at the same recorded epoch in the others; recorded epochs are a factor {spacing:.2g} apart. The paper
-    reads the order off the terms of the loss. But that $L_{NC2/3}$ falls faster than $L_{NC1}$ follows nearly from a
-    formula alone (`nc23_vanishes_first`). Here class means and activations are measured themselves.
+    {mean_factor:.2g} times the epoch of NC2, in the geometric mean over trainings. The 95 % interval of this factor,
+    {factor_lower:.2g} to {factor_upper:.2g}, must be above one. NC1 arrives after NC2 in {n_after} of {n_trainings}
+    trainings, before it in {n_before}, and at the same recorded epoch in the others; recorded epochs are a factor
+    {spacing:.2g} apart. The paper reads the order off the terms of the loss. But that $L_{NC2/3}$ falls faster than
+    $L_{NC1}$ follows nearly from a formula alone (`nc23_vanishes_first`). Here class means and activations are measured
+    themselves.
     """
     included, excluded = without_stl10_exceptions(trainings)
     _, nc1_arrival = _arrivals(included, [NC1], share_of_way)
@@ -433,12 +434,12 @@ def simplex_before_compression(trainings: Sequence[Table], *, share_of_way: Frac
     )
     mean_lead = evidence.mean(lead)
     yield Facts(
-        factor=10**mean_lead.value,
-        low=10**mean_lead.lower,
-        high=10**mean_lead.upper,
-        after=int(np.sum(lead > 0)),
-        before=int(np.sum(lead < 0)),
-        trainings=len(lead),
+        mean_factor=10**mean_lead.value,
+        factor_lower=10**mean_lead.lower,
+        factor_upper=10**mean_lead.upper,
+        n_after=int(np.sum(lead > 0)),
+        n_before=int(np.sum(lead < 0)),
+        n_trainings=len(lead),
         share_of_way=share_of_way,
         spacing=_spacing_of_epochs(included[0]),  # all trainings are recorded at the same epochs
     )

@@ -196,17 +196,17 @@ def projection_self_adjoint(features: Table) -> Claim:
 
     It may not (errata 5). With $S = \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)$ the printed map is $\Pi(Z) = Z -
     SX$, a projection but not an orthogonal one. On the worst draw its matrix differs from its transpose by
-    {printed:.2g} of its norm. It takes away $SX$, a move along the fibre, the set of all $AX$ with invertible $A$. What
-    is normal to the manifold of renormalised features $X$ has the form $SX\mathbf{C}$, so that the orthogonal
+    {largest_asymmetry:.2g} of its norm. It takes away $SX$, a move along the fibre, the set of all $AX$ with invertible
+    $A$. What is normal to the manifold of renormalised features $X$ has the form $SX\mathbf{C}$, so that the orthogonal
     projection takes away $CN\,SX\mathbf{C}$.
 
     By moving the map the proof of Lemma 4 replaces it with its adjoint. This leaves the gradient alone (to
-    {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or more), because $\nabla L\,X^\top = 0$:
-    the loss is constant along fibres. So Lemma 4 arrives at gradient flow without any projection. That flow leaves the
-    manifold, since at least {normal:.2g} of the gradient is normal to it. Its class means do move as under the
-    orthogonal projection, for which Lemma 5 and Proposition 2 therefore come out right. Of the flow $\dot X =
-    -\Pi(\nabla L)$ equation 5 says only that $\Pi$ "projects". `proposition_2` tests both readings, the orthogonal
-    projection and the printed map.
+    {largest_change_by_adjoint:.1g} of its norm, where the map itself changes it by {smallest_change_by_map:.2g} or
+    more), because $\nabla L\,X^\top = 0$: the loss is constant along fibres. So Lemma 4 arrives at gradient flow
+    without any projection. That flow leaves the manifold, since at least {smallest_normal_share:.2g} of the gradient is
+    normal to it. Its class means do move as under the orthogonal projection, for which Lemma 5 and Proposition 2
+    therefore come out right. Of the flow $\dot X = -\Pi(\nabla L)$ equation 5 says only that $\Pi$ "projects".
+    `proposition_2` tests both readings, the orthogonal projection and the printed map.
     """
     other_maps = {
         "the orthogonal projection without its factor $1/2$, self-adjoint too": WHOLE_ORTHOGONAL,
@@ -227,12 +227,12 @@ def projection_self_adjoint(features: Table) -> Claim:
         yield no_gap_under_map(name, features, gap, PRINTED, corrected=ORTHOGONAL, rivals=other_maps)
     draws = Draws(features)
     yield Facts(
-        printed=largest(features, ASYMMETRY, flow=PRINTED).max(),
+        largest_asymmetry=largest(features, ASYMMETRY, flow=PRINTED).max(),
         # relative to the gradient: its change under the printed map's adjoint, that under the printed map itself, and
         # the part of it that is normal to the manifold
-        adjoint=draws.largest(ADJOINT_GRADIENT_CHANGE).max(),
-        moved=draws.smallest(PRINTED_GRADIENT_CHANGE).min(),
-        normal=draws.smallest(GRADIENT_NORMAL_SHARE).min(),
+        largest_change_by_adjoint=draws.largest(ADJOINT_GRADIENT_CHANGE).max(),
+        smallest_change_by_map=draws.smallest(PRINTED_GRADIENT_CHANGE).min(),
+        smallest_normal_share=draws.smallest(GRADIENT_NORMAL_SHARE).min(),
     )
 
 
@@ -243,7 +243,7 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
     $\Pi$ is the map of `tangent_space`, and $\Delta$ has zero mean. The remainder relative to $\|\Delta\|$ must fall as
     a power of the step that is one to within {tolerance:g}. The proof's last formula but one prints a minus between the
     two products of $\Pi$, a slip (errata 13). Under the orthogonal projection, for which Proposition 2 holds, the lemma
-    fails: the power is {orthogonal:.2g} (median over draws).
+    fails: the power is {median_order_orthogonal:.2g} (median over draws).
     """
 
     def order(tangent_map: str) -> np.ndarray:
@@ -272,7 +272,7 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
         # no smallest refused error is sought: the prediction is one, so that it would be the tolerance again
         scaled=False,
     )
-    yield Facts(tolerance=tolerance, orthogonal=np.median(order(ORTHOGONAL)))
+    yield Facts(tolerance=tolerance, median_order_orthogonal=np.median(order(ORTHOGONAL)))
 
 
 @claim(
@@ -324,11 +324,11 @@ def lemma_4(features: Table) -> Claim:
 
     Symbols are those of `lemma_3`. In the flow $\dot X = -\Pi(\nabla L)$ (equation 5) $\Pi$ may be the orthogonal
     projection or the map that Proposition 4 prints: the rows move so under neither. The printed equation is off by
-    {off_orthogonal:.2g} of the velocity or more under the former, by {off_printed:.2g} or more under the latter. With
-    $x_j = \omega_jy_j + n_j$ its second product is along the deviations $n_j$, and would change their covariance. This
-    stays the identity: both flows leave $n_j$ where it is. The proof moves $\Pi$ across the inner product and so
-    arrives at the gradient itself (errata 5, `projection_self_adjoint`). The first product alone is right under the
-    orthogonal projection, so that Lemmas 5 and 6 follow there.
+    {smallest_gap_orthogonal:.2g} of the velocity or more under the former, by {smallest_gap_printed:.2g} or more under
+    the latter. With $x_j = \omega_jy_j + n_j$ its second product is along the deviations $n_j$, and would change their
+    covariance. This stays the identity: both flows leave $n_j$ where it is. The proof moves $\Pi$ across the inner
+    product and so arrives at the gradient itself (errata 5, `projection_self_adjoint`). The first product alone is
+    right under the orthogonal projection, so that Lemmas 5 and 6 follow there.
     """
     # Each quantity is the gap of a formula for dx_j / dt from the velocity -Pi(grad L), over this velocity:
     # - VELOCITY_GAP_LEMMA_4: omega_j / (C + omega_j^2)^2 (y_j / N - omega_j K x_j), as the lemma has it
@@ -351,7 +351,9 @@ def lemma_4(features: Table) -> Claim:
             },
         )
         least_gap_as_printed[tangent_map] = Draws(under_map)[VELOCITY_GAP_LEMMA_4].min()
-    yield Facts(off_orthogonal=least_gap_as_printed[ORTHOGONAL], off_printed=least_gap_as_printed[PRINTED])
+    yield Facts(
+        smallest_gap_orthogonal=least_gap_as_printed[ORTHOGONAL], smallest_gap_printed=least_gap_as_printed[PRINTED]
+    )
 
 
 @claim(

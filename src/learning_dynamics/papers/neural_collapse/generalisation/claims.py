@@ -115,10 +115,10 @@ def test_collapse_slower(trainings: Sequence[Table], *, average: Average, train_
     """In training beyond zero train error variability collapses on test images too, but more slowly and less deeply
     than on train images, in the mean over trainings.
 
-    After train errors end NC1 falls by {test:.2g} decades on test images and by {train:.2g} on train images, in the
-    mean over trainings. Three quantities, in decades, must be above zero: the fall on test images; that on train images
-    minus it; and the last value on test images minus that on train images. The paper says "much slower"; how much is
-    not judged. All test classes have the same weight.
+    After train errors end NC1 falls by {mean_test_fall:.2g} decades on test images and by {mean_train_fall:.2g} on
+    train images, in the mean over trainings. Three quantities, in decades, must be above zero: the fall on test images;
+    that on train images minus it; and the last value on test images minus that on train images. The paper says "much
+    slower"; how much is not judged. All test classes have the same weight.
     """
     # excluded: how many trainings are left out, by the reason
     included, excluded = without_stl10_exceptions(trainings)
@@ -132,7 +132,7 @@ def test_collapse_slower(trainings: Sequence[Table], *, average: Average, train_
         with_splits_exchanged=train_fall,  # above zero, so that this rival passes here; the two checks before refuse it
     )
     yield premise_errors_end(included, excluded, train_error=train_error)
-    yield Facts(train=np.mean(train_fall), test=np.mean(test_fall))
+    yield Facts(mean_train_fall=np.mean(train_fall), mean_test_fall=np.mean(test_fall))
 
 
 test_collapse_slower.__test__ = False  # a claim, not a test
@@ -277,9 +277,9 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, t
 
     The gain is counted from the first recorded epoch at which train errors have ended to the last. The {average} gain
     is {value:.2g} percentage points, and its whole 95 % interval must be above zero; over trainings gains run from
-    {least:.1f} to {most:.1f}. The interval is over trainings, which share their test images: on other images all gains
-    may differ together. Learning rates have the best last epochs of several, which favours a gain. In the paper one of
-    fifteen networks gets worse (figure `table1` has its gains).
+    {smallest_gain:.1f} to {largest_gain:.1f}. The interval is over trainings, which share their test images: on other
+    images all gains may differ together. Learning rates have the best last epochs of several, which favours a gain. In
+    the paper one of fifteen networks gets worse (figure `table1` has its gains).
     """
     # Shares of test images misclassified, shape (trainings,) each; accuracy gains what they lose. No training is left
     # out, as the paper names no exceptions from its Table 1. A gain is nan where train errors never end: the premise is
@@ -297,7 +297,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, t
         },
     )
     yield premise_errors_end(trainings, train_error=train_error)
-    yield Facts(average=average, least=np.nanmin(gain), most=np.nanmax(gain))
+    yield Facts(average=average, smallest_gain=np.nanmin(gain), largest_gain=np.nanmax(gain))
 
 
 @claim(

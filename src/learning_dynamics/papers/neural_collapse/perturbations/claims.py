@@ -66,9 +66,9 @@ def mse_more_robust(
 
     Robustness is DeepFool's, as in the paper: the mean over test images $x$ of $|r|/|x|$, with the perturbation $r$ by
     which it changes the network's decision. The paper says "magnitudes", so the logarithm of robustness under MSE over
-    that under cross-entropy is judged, at the last epoch. The ratio is {least:.2g} to {most:.2g} over pairs of
-    trainings; robustness is {mse_deepfool:.2g} under MSE and {ce_deepfool:.2g} under cross-entropy (geometric means). A
-    variant judges the difference, which the largest gains dominate. DeepFool can overshoot
+    that under cross-entropy is judged, at the last epoch. The ratio is {smallest_ratio:.2g} to {largest_ratio:.2g} over
+    pairs of trainings; robustness is {mse_deepfool:.2g} under MSE and {ce_deepfool:.2g} under cross-entropy (geometric
+    means). A variant judges the difference, which the largest gains dominate. DeepFool can overshoot
     (`deepfool_finds_the_boundary`). Another variant therefore judges the smallest perturbation that is known,
     DeepFool's or a crossing of the decision boundary towards a train image: {mse_smallest:.2g} under MSE,
     {ce_smallest:.2g} under cross-entropy. Families of networks differ more than seeds do: the interval says nothing of
@@ -99,8 +99,8 @@ def mse_more_robust(
         ce_smallest=geometric_mean(ce_runs, ROBUSTNESS_SMALLEST),
         mse_deepfool=geometric_mean(mse_runs, ROBUSTNESS),
         ce_deepfool=geometric_mean(ce_runs, ROBUSTNESS),
-        least=10 ** log_ratio.min(),
-        most=10 ** log_ratio.max(),
+        smallest_ratio=10 ** log_ratio.min(),
+        largest_ratio=10 ** log_ratio.max(),
     )
 
 
@@ -112,10 +112,11 @@ def robustness_by_magnitudes(
     (CE).
 
     Robustness is that of `mse_more_robust`. One of the paper's fifteen networks would be enough for "sometimes"; here
-    there are {networks}. For each seed, robustness under MSE over that under cross-entropy is judged at the last epoch,
-    on the network where this ratio is largest. In the geometric mean over seeds it must be {magnitudes:g} powers of ten
-    or more. By DeepFool, which can overshoot, the largest ratio is {least:.2g} to {most:.2g} from seed to seed; by the
-    smallest perturbation that is known it is at most {smallest:.2g}.
+    there are {n_networks}. For each seed, robustness under MSE over that under cross-entropy is judged at the last
+    epoch, on the network where this ratio is largest. In the geometric mean over seeds it must be {magnitudes:g} powers
+    of ten or more. By DeepFool, which can overshoot, the largest ratio is {smallest_ratio_of_seeds:.2g} to
+    {largest_ratio_of_seeds:.2g} from seed to seed; by the smallest perturbation that is known it is at most
+    {largest_ratio_by_smallest_perturbation:.2g}.
     """
     mse_runs, ce_runs = paired(mse, ce)
 
@@ -145,11 +146,11 @@ def robustness_by_magnitudes(
     )
     largest_by_deepfool = log_ratios(ROBUSTNESS).max(axis=0)  # shape (seeds,)
     yield Facts(
-        least=10 ** largest_by_deepfool.min(),
-        most=10 ** largest_by_deepfool.max(),
-        smallest=10 ** log_ratios(ROBUSTNESS_SMALLEST).max(),
+        smallest_ratio_of_seeds=10 ** largest_by_deepfool.min(),
+        largest_ratio_of_seeds=10 ** largest_by_deepfool.max(),
+        largest_ratio_by_smallest_perturbation=10 ** log_ratios(ROBUSTNESS_SMALLEST).max(),
         magnitudes=magnitudes,
-        networks=len(mse_runs),
+        n_networks=len(mse_runs),
     )
 
 
@@ -158,9 +159,9 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
     """Under MSE, networks become more robust when trained beyond zero train error.
 
     Robustness is that of `mse_more_robust`, growth its last value minus that where train errors end. The median is
-    {median:.1g} and the mean {mean:.1g} (`fig9` has the paper's); trainings range from {least:.1g} to {most:.1g}. As
-    for `mse_more_robust`, the interval says nothing of a fourth family of networks, and a variant judges the smallest
-    perturbation that is known.
+    {median_growth:.1g} and the mean {mean_growth:.1g} (`fig9` has the paper's); trainings range from
+    {smallest_growth:.1g} to {largest_growth:.1g}. As for `mse_more_robust`, the interval says nothing of a fourth
+    family of networks, and a variant judges the smallest perturbation that is known.
     """
     # excluded: how many trainings are left out, by the reason
     included, excluded = without_stl10_exceptions(trainings)
@@ -179,10 +180,10 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
     yield premise_errors_end(included, excluded, train_error=train_error)
     growth_by_deepfool = growth_since_errors_end(included, ROBUSTNESS, "test", train_error=train_error)
     yield Facts(
-        median=np.nanmedian(growth_by_deepfool),
-        mean=np.nanmean(growth_by_deepfool),
-        least=np.nanmin(growth_by_deepfool),
-        most=np.nanmax(growth_by_deepfool),
+        median_growth=np.nanmedian(growth_by_deepfool),
+        mean_growth=np.nanmean(growth_by_deepfool),
+        smallest_growth=np.nanmin(growth_by_deepfool),
+        largest_growth=np.nanmax(growth_by_deepfool),
     )
 
 
@@ -198,10 +199,10 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
     found the nearest boundary. An image whose decision it does not change counts with the perturbation at which it gave
     up.
 
-    At the last epoch DeepFool's mean is larger in {longer} of {trainings} trainings (families of networks in which it
-    is larger in every one: {families}); the ratio is {least:.2g} to {most:.2g}. A likely reason, which is not measured,
-    is that outputs near 0 and 1 are flat around collapsed features: a step that follows a small slope goes far past the
-    boundary.
+    At the last epoch DeepFool's mean is larger in {n_longer} of {n_trainings} trainings (families of networks in which
+    it is larger in every one: {families_longer}); the ratio is {smallest_ratio:.2g} to {largest_ratio:.2g}. A likely
+    reason, which is not measured, is that outputs near 0 and 1 are flat around collapsed features: a step that follows
+    a small slope goes far past the boundary.
     """
 
     def ratio(read: Callable[..., np.ndarray]) -> np.ndarray:
@@ -237,9 +238,9 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
         is_longer[family] += list(by_deepfool > by_crossing)
     families = [family for family, of_trainings in is_longer.items() if all(of_trainings)]
     yield Facts(
-        longer=int(np.sum(last > 1)),
-        trainings=len(last),
-        families=" and ".join(families) or "none",
-        least=np.min(last),
-        most=np.max(last),
+        n_longer=int(np.sum(last > 1)),
+        n_trainings=len(last),
+        families_longer=" and ".join(families) or "none",
+        smallest_ratio=np.min(last),
+        largest_ratio=np.max(last),
     )

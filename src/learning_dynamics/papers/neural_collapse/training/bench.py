@@ -4,7 +4,7 @@ Shapes: images (images, channels, height, width), labels (images,); class means 
 (C, P) and, with a last column of biases, classifiers (C, P + 1). Distances and norms of images are (images,).
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -29,9 +29,16 @@ from learning_dynamics.papers.neural_collapse.training.passes import (
 from learning_dynamics.tidy import Quantity
 from learning_dynamics.trajectories import Arrays
 
-# Of a table: split, quantity, index, label, example, value. Where a quantity has no index this is 0; where it has no
-# label or example these are -1
-Row = tuple[str, str, int, int, int, float]
+
+class Row(NamedTuple):
+    """A row of a table. Where a quantity has no position this is 0; where it has no label or example these are -1."""
+
+    split: str
+    quantity: Quantity
+    position: int  # the column ``index``, which as a name would hide a method of tuples
+    label: int
+    example: int
+    value: float
 
 
 class Bench:
@@ -40,7 +47,7 @@ class Bench:
     Parameters
     ----------
     settings : dict
-        Of the training (`runs.training`): loss, weight_decay, seed, device, and what `models.network_of` and
+        Settings of the training (`runs.training`): loss, weight_decay, seed, device, and what `models.network_of` and
         `deviation` read.
     data : dict
         The images that the network was trained on, and test images, as `datasets.images.checked_images` takes them.
@@ -52,7 +59,7 @@ class Bench:
     notebook_decay : float
         Ratio of the weight decay in the authors' notebook to that of the training, for `quantities.NOTEBOOK`.
     gigabytes : float
-        What a pass through the network may occupy, and what the features of a split may; batch sizes follow from it.
+        What a pass through the network and what the features of a split may each occupy; batch sizes follow from it.
     """
 
     def __init__(
@@ -156,7 +163,7 @@ class Bench:
             _scalar("train", quantities.CLASSES, classes),
             _scalar("train", quantities.EXAMPLES, len(self.labels["train"]) / classes),
             _scalar("train", quantities.RANK, rank),
-            *(("train", quantities.SNR, index, -1, -1, float(value)) for index, value in enumerate(snr, start=1)),
+            *(Row("train", quantities.SNR, index, -1, -1, float(value)) for index, value in enumerate(snr, start=1)),
         ]
 
         if self.settings["loss"] == "mse":
@@ -174,7 +181,8 @@ class Bench:
             labels = self.labels["train"].cpu().numpy()
             # a portrait shows the first three classes: features are needed up to the last image of these classes
             count = int(np.flatnonzero(labels < PORTRAIT_CLASSES)[-1]) + 1
-            rows += coordinates(layers["train"].first(count), labels[:count], train.means, weights)
+            portrait_rows = coordinates(layers["train"].first(count), labels[:count], train.means, weights)
+            rows += [Row(*row) for row in portrait_rows]
         return rows
 
     def frozen_rows(self, epochs: int, member: int) -> list[Row]:
@@ -245,4 +253,4 @@ class Bench:
 
 def _scalar(split: str, quantity: Quantity, value: Any) -> Row:
     """Return the row of a number without index, label or example; nan where it is not finite."""
-    return split, quantity, 0, -1, -1, float(value) if np.isfinite(value) else np.nan
+    return Row(split, quantity, 0, -1, -1, float(value) if np.isfinite(value) else np.nan)

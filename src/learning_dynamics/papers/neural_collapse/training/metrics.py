@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.neural_collapse.training.quantities import ERROR
+from learning_dynamics.papers.neural_collapse.training.quantities import ERROR, epochs_at_full_rate
 from learning_dynamics.settings import Count, Natural, Positive
 from learning_dynamics.tidy import QUANTITY, Column, columns
 from learning_dynamics.trajectories import Arrays, Trajectory
@@ -97,7 +97,8 @@ def training(
     loss_nc1_decay--notebook, loss_ls_perp_decay--notebook
         What the notebook's weight decay adds to ``loss_nc1--notebook`` and ``loss_ls_perp--notebook``.
     `deviation.frozen_body`
-        At the last recorded epoch at the full learning rate; under MSE.
+        Mean L_LS^perp of a last layer that is trained alone, on the layers below it as they are at the last recorded
+        epoch at the full learning rate, and a prediction of it; under MSE.
     continued_batches, continued_whole
         Ratio of L_LS^perp to L_LS while the network is trained on, with batches as before, and with all images in each
         batch. It is trained on from the last recorded epoch at the full learning rate, at that rate, under MSE. The
@@ -116,14 +117,16 @@ def training(
         The smaller of the relative distances of ``robustness`` and ``robustness_crossing``, mean over images; test.
         Where DeepFool's perturbation did not change the decision, the distance to the crossing counts.
     `portrait.theory.coordinates`
-        Of member 0 at its first, a middle and its last recorded epoch, where there are three classes or more.
+        Features, class means and classifiers of three classes in the plane of their means, of member 0 at its first, a
+        middle and its last recorded epoch; not measured where there are two classes.
 
     Parameters
     ----------
     trajectory : Trajectory
         Networks' parameters and batch-norm statistics at the recorded epochs.
     data : dict
-        The train images, which the networks were trained on, and test images, as `runs.training` takes them.
+        ``train_images`` and ``train_labels``, on which the networks were trained, ``test_images`` and ``test_labels``,
+        and the ``name`` of the data set, as `runs.training` takes them.
     batch_statistics : {"running", "recomputed"}
         Which batch-norm statistics a measured network has: the running averages of training, or statistics of the train
         images at the recorded weights.
@@ -137,7 +140,8 @@ def training(
         For how many steps, rounded up to whole epochs, the network is trained on for ``continued_batches`` and
         ``continued_whole``; 0 for not at all.
     gigabytes : float
-        What one pass through the network may occupy, and what the features of all images may; batches follow from it.
+        What one pass through the network and what the features of all images of a split may each occupy; batch sizes
+        follow from it.
     """
     # slow to import, as it needs torch, and not needed where only this function's signature is read
     from learning_dynamics.papers.neural_collapse.training.bench import Bench
@@ -153,25 +157,24 @@ def training(
     # a point is the index of a recorded epoch in `trajectory.time`, from 0
     last = len(trajectory.time) - 1
     robustness_points = set(np.unique(np.round(np.linspace(0, last, robustness_epochs)).astype(int)))
-    # fraction of the epochs after which the rate drops for the first time; without drops it is full to the end
-    first_drop = [*trajectory.settings["drops"], 1.0][0]
-    drop_epoch = round(first_drop * trajectory.settings["epochs"])
     # the last point at the full rate; -1, which is no point, where even the first is after the drop
-    full_rate_point = int(np.sum(trajectory.time <= drop_epoch)) - 1
+    full_rate_point = int(np.sum(trajectory.time <= epochs_at_full_rate(trajectory.settings))) - 1
     table_rows: list[tuple] = []
     for member in range(trajectory.members):
-        without_error = False  # whether the train error was zero at this member's earlier points
+        reached_zero_error = False  # whether the train error was zero at an earlier point of this member
         for point, epoch in enumerate(trajectory.time):
             bench.load({name: states[member, point] for name, states in trajectory.series.items()})
             rows = bench.collapse_rows(portrait=member == 0 and point in (0, last // 2, last))
-            # rows of a bench begin with split and quantity, and end with the value: here the share misclassified
-            error = next(row[-1] for row in rows if row[:2] == ("train", ERROR))
-            if point in robustness_points or (error == 0 and not without_error):
+            # the share of train images that is misclassified
+            train_error = next(row.value for row in rows if row.split == "train" and row.quantity == ERROR)
+            if point in robustness_points or (train_error == 0 and not reached_zero_error):
                 rows += bench.robustness_rows()
-            without_error |= error == 0
-            # `continued_rows` comes last, because it leaves another network loaded
-            if point == full_rate_point and trajectory.settings["loss"] == "mse":
-                rows += bench.frozen_rows(frozen_epochs, member) if frozen_epochs else []
-                rows += bench.continued_rows(continued_steps, member) if continued_steps else []
+            reached_zero_error |= train_error == 0
+            trains_on = point == full_rate_point and trajectory.settings["loss"] == "mse"
+            if trains_on and frozen_epochs:
+                rows += bench.frozen_rows(frozen_epochs, member)
+            if trains_on and continued_steps:
+                # comes last, because it leaves another network loaded
+                rows += bench.continued_rows(continued_steps, member)
             table_rows += [(bench.data_name, member, int(epoch), *row) for row in rows]
     return pd.DataFrame(table_rows, columns=[column.name for column in training.columns])

@@ -1,4 +1,4 @@
-"""Names of what is measured of a training: the values of the table's column ``quantity``.
+"""Names of what is measured of a training: the values of the table's column ``quantity``; and its first drop.
 
 `metrics.training` says of each on which images it is measured and when.
 
@@ -12,7 +12,19 @@ the class means mu_c, not centred, and Sigma_W has a last row and column of zero
 the W that minimises the loss of given features (Proposition 1), with the value L_LS = L_NC1 + L_NC2/3 (Theorem 2).
 """
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
+
+
+def epochs_at_full_rate(settings: Mapping[str, Any]) -> int:
+    """Return how many epochs a training has before its learning rate first drops: all of them without drops.
+
+    `settings` has ``epochs`` and ``drops``, the fractions of the epochs after which the rate drops.
+    """
+    drops = settings["drops"]
+    first_drop = drops[0] if drops else 1.0
+    return round(first_drop * settings["epochs"])
+
 
 # -- errors and sizes -------------------------------------------------------------------------------------------------
 

@@ -77,8 +77,8 @@ def trace_and_product(features: Table) -> Claim:
     A product of two symmetric matrices is not symmetric, and such a matrix can be large while its eigenvalues are
     small. Let $u$ be a direction of the class means and $n$ one orthogonal to all of them. Take noise of variance $1/d$
     along $du + \sqrt{1-d^2}\,n$, which leans by $d$ towards the class means, and of variance $d$ in all other
-    directions. As $d$ falls the trace falls with it, while the norm of the product stays at {norm:.2g} or more. For the
-    bound, write the product as $\Sigma_W^{-1/2}S \Sigma_W^{1/2}$, where the norm of the positive $S =
+    directions. As $d$ falls the trace falls with it, while the norm of the product stays at {smallest_norm:.2g} or
+    more. For the bound, write the product as $\Sigma_W^{-1/2}S \Sigma_W^{1/2}$, where the norm of the positive $S =
     \Sigma_W^{1/2}\Sigma_B^\dagger\Sigma_W^{1/2}$ is at most its trace. So small
     $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$, which the paper's figures draw (errata 9), says nothing of noise in
     directions in which class means do not differ.
@@ -152,7 +152,7 @@ def trace_and_product(features: Table) -> Claim:
     rivals = {"the fourth root of the condition number": 0.25, "the condition number itself": 1.0}
     yield is_bounded(0.5, printed=NOT_CLAIMED, rivals=rivals)
     yield grows_with_the_condition_number(0.5, printed=NOT_CLAIMED, rivals=rivals)
-    yield Facts(norm=norm.min())
+    yield Facts(smallest_norm=norm.min())
 
 
 @claim(
@@ -179,11 +179,11 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     of the class means be correlated with noise in a direction orthogonal to all of them. The least-squares classifier
     subtracts the part that it can predict: its rows keep a component along the orthogonal direction, however small the
     noise is. With noise of a thousandth of the class means the squared distance of classifiers from class means (NC3)
-    is still {coupled:.2g} or more. With noise that is not coupled, but larger in one direction than in others, it is at
-    most {uncoupled:.1g}. Decisions are those of the nearest class mean (NC4) for every example, but not for all points.
-    Move the class means along the orthogonal direction to either side, by ten times the frame's singular value: of
-    these $2C$ points the classifier decides {far:.0f} or more differently. Weight decay that stays while noise vanishes
-    changes this (errata 8).
+    is still {smallest_distance_coupled:.2g} or more. With noise that is not coupled, but larger in one direction than
+    in others, it is at most {largest_distance_uncoupled:.1g}. Decisions are those of the nearest class mean (NC4) for
+    every example, but not for all points. Move the class means along the orthogonal direction to either side, by ten
+    times the frame's singular value: of these $2C$ points the classifier decides {least_far_points:.0f} or more
+    differently. Weight decay that stays while noise vanishes changes this (errata 8).
     """
     draws, excluded = _with_free_directions(features)
 
@@ -258,4 +258,8 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
             excluded=excluded,
         )
     )
-    yield Facts(coupled=nc3_coupled.min(), uncoupled=nc3_uncoupled.max(), far=far_points.min())
+    yield Facts(
+        smallest_distance_coupled=nc3_coupled.min(),
+        largest_distance_uncoupled=nc3_uncoupled.max(),
+        least_far_points=far_points.min(),
+    )

@@ -177,9 +177,9 @@ def theorem_3(flows: Table) -> Claim:
     Equation 5 projects the gradient onto the tangent space, and section D.3 calls that gradient flow on the manifold:
     the projection is the orthogonal one. The map that Proposition 4 prints is a rival here (`proposition_2`, errata 3).
     One check tests NC1 and the dynamics together: $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = C\sum_j1/\omega_j(t)^2$,
-    where $\omega_j(t)$ follows from $\omega_j(0)$ by the dynamics. This trace falls from {first:.2g} to
-    {orthogonal:.1g}, and under the printed map to {faster:.1g} (medians over draws). NC2, NC3 and NC4 follow as in
-    `corollary_2`. Centred class means need not span $C-1$ directions (errata 15).
+    where $\omega_j(t)$ follows from $\omega_j(0)$ by the dynamics. This trace falls from {trace_at_start:.2g} to
+    {trace_at_end:.1g}, and under the printed map to {trace_at_end_printed:.1g} (medians over draws). NC2, NC3 and NC4
+    follow as in `corollary_2`. Centred class means need not span $C-1$ directions (errata 15).
     """
     # phrases of rivals; each alters the checks that have it
     algorithm = "the dynamics of the map that Proposition 4 prints"
@@ -203,7 +203,7 @@ def theorem_3(flows: Table) -> Claim:
         return float(np.median(np.concatenate(traces)))
 
     yield Facts(
-        first=median_nc1(ORTHOGONAL, FIRST),
-        orthogonal=median_nc1(ORTHOGONAL, LAST),
-        faster=median_nc1(PRINTED, LAST),
+        trace_at_start=median_nc1(ORTHOGONAL, FIRST),
+        trace_at_end=median_nc1(ORTHOGONAL, LAST),
+        trace_at_end_printed=median_nc1(PRINTED, LAST),
     )

@@ -84,8 +84,8 @@ def separation_by_singular_values(features: Table) -> Claim:
     the least separation along any direction in the span of $\Sigma_W^{-1} \bar M$. For pairs of classes it is a bound:
     no two class means are nearer than $\sqrt2\,\omega_{\min}$, in units of the noise. A small $\omega_{\min}$ does not
     say that two classes are near. Where it is divided by a thousand, with the class means scaled along the direction of
-    least separation, the smallest distance of two of three or more classes keeps {kept:.2g} of itself (median over
-    draws).
+    least separation, the smallest distance of two of three or more classes keeps {median_share_kept:.2g} of itself
+    (median over draws).
     """
     # By size, shape (draws, 1 time, C - 1), both descending. A separation is ||w^T M|| / sqrt(w^T Sigma_W w) at a
     # direction w at which this is stationary
@@ -120,4 +120,4 @@ def separation_by_singular_values(features: Table) -> Claim:
     # the same distance where omega_min is a thousandth of what it is
     kept = Draws(features)[LEAST_PAIR_DISTANCE_FLATTENED] / distance
     has_several_pairs = Draws(features).column("classes") > 2
-    yield Facts(kept=np.median(kept[has_several_pairs]))
+    yield Facts(median_share_kept=np.median(kept[has_several_pairs]))

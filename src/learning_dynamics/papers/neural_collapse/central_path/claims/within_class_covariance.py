@@ -52,9 +52,9 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
     The last line of the derivation drops a factor $C$, without consequence for the limit. An earlier line inverts a
     product factor by factor, which is right where the class means span an invariant subspace of $\Sigma_W$. With $\bar
     M = USV^\top$, $U^\top\Sigma_WU \ge (U^\top\Sigma_W^{-1}U)^{-1}$ by Schur's complement, so that the trace is never
-    below $C\sum_j1/\omega_j^2$. On features that are not renormalised it is up to {raw:.3g} times this bound; in the
-    median network at the end of training, {network:.3g} times. So NC1 follows on the renormalised features, for which
-    it is proved. On other features it follows if $\Sigma_W$ is well conditioned too.
+    below $C\sum_j1/\omega_j^2$. On features that are not renormalised it is up to {largest_ratio_raw:.3g} times this
+    bound; in the median network at the end of training, {median_ratio_of_networks:.3g} times. So NC1 follows on the
+    renormalised features, for which it is proved. On other features it follows if $\Sigma_W$ is well conditioned too.
     """
 
     def ratios(table: Table, quantity: Quantity, *, has_factor_C: bool, **where: str) -> np.ndarray:
@@ -146,7 +146,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
         printed=NOT_CLAIMED,  # the correction's bound: paper and rival have an equality, which raw features judge
         rivals={equality: NOT_CLAIMED},
     )
-    yield Facts(raw=raw.max(), network=np.median(networks))
+    yield Facts(largest_ratio_raw=raw.max(), median_ratio_of_networks=np.median(networks))
 
 
 def _trace_over_sum_of_networks(trainings: Sequence[Table]) -> tuple[np.ndarray, int]:
@@ -184,7 +184,7 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
 
     The rank counts directions whose variance, over the features' mean square, is above the square of float32's
     rounding. It must be the number of features at every recorded epoch. Dead units have no variance: they are a share
-    of {dead:.1g} of all features at the epoch that has most (median over trainings).
+    of {median_dead_share:.1g} of all features at the epoch that has most (median over trainings).
     """
     # shape (trainings,) each; the last two over recorded epochs. A rank that is nan leaves its training undecided
     n_features = at_the_end(trainings, FEATURES)
@@ -203,4 +203,4 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
         },
         scaled=False,  # no smallest refused error is sought: with a tolerance of zero every other share is refused
     )
-    yield Facts(dead=np.median(largest_dead_share))
+    yield Facts(median_dead_share=np.median(largest_dead_share))

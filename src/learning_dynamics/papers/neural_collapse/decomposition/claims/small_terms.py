@@ -70,11 +70,11 @@ def nc1_term_and_variability(features: Table) -> Claim:
     r"""With class means held constant, $L_{NC1}$ can always be reduced by pushing $\Sigma_W$ towards zero, and
     $\Sigma_W \to 0$ is the only way to $L_{NC1} \to 0$.
 
-    The first half is right: at every size of the deviations a push is found that leaves {pushed:.2g} of the term or
-    less. On the way the term may rise, where $\omega_j^2 < C$. The second half is wrong. Where deviations drown the
-    signal the least-squares classifier gives up: its weights shrink faster than the deviations grow, so that their part
-    of the loss vanishes and $L_{NC2/3}$, the class means' part, is what is left. Deviations a thousand times as large
-    leave {drowned:.1g} of $L_{NC1}$ (median over draws).
+    The first half is right: at every size of the deviations a push is found that leaves {largest_share_after_push:.2g}
+    of the term or less. On the way the term may rise, where $\omega_j^2 < C$. The second half is wrong. Where
+    deviations drown the signal the least-squares classifier gives up: its weights shrink faster than the deviations
+    grow, so that their part of the loss vanishes and $L_{NC2/3}$, the class means' part, is what is left. Deviations a
+    thousand times as large leave {median_share_at_largest_scatter:.1g} of $L_{NC1}$ (median over draws).
     """
     # L_NC1 with class means kept and deviations from them multiplied by each of SCATTERS, shape (draws, scatters)
     loss_nc1 = Draws(features).entries(SCATTERED_LOSS_NC1)
@@ -178,9 +178,10 @@ def nc1_term_and_variability(features: Table) -> Claim:
         Draws(features).largest(PUSHED_LOSS_NC1_RATIO),
         at_most=1.0,
         because="reduced, as section 2 says it always can be",
-        fact="pushed",
+        fact="largest_share_after_push",
     )
-    yield Facts(drowned=np.median(loss_nc1[:, AT_LARGEST_SCATTER] / loss_nc1[:, AT_SCATTER_OF_ONE]))
+    loss_nc1_left = loss_nc1[:, AT_LARGEST_SCATTER] / loss_nc1[:, AT_SCATTER_OF_ONE]
+    yield Facts(median_share_at_largest_scatter=np.median(loss_nc1_left))
 
 
 @claim(
@@ -200,10 +201,10 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     The term is $\frac{1}{2C}\|W\bar M - \Phi\|_F^2$ with the simplex $\Phi = I - \mathbf{1}\mathbf{1}^\top/C$ (eq. 18).
     It measures how well classifiers tell class means apart, which they do perfectly for any class means of rank $C-1$
     once noise is small. NC1, NC2 and NC3 together imply that it vanishes. The converse fails: where $\|W\bar M -
-    \Phi\|/\|\Phi\|$ is at most {term:.1g}, class means are {means:.2g} and classifiers {classifiers:.2g} away from the
-    nearest frame (relative distance of Gram matrices, medians over draws). A flow that minimises the term on
-    renormalised features does make singular values equal, but by its dynamics, as `corollary_1_equality` says of the
-    whole loss.
+    \Phi\|/\|\Phi\|$ is at most {largest_score_error:.1g}, class means are {median_means_distance:.2g} and classifiers
+    {median_classifiers_distance:.2g} away from the nearest frame (relative distance of Gram matrices, medians over
+    draws). A flow that minimises the term on renormalised features does make singular values equal, but by its
+    dynamics, as `corollary_1_equality` says of the whole loss.
     """
     draws = Draws(features)
     score_error = draws[CONCENTRATED_SCORE_ERROR]  # ||W M - Phi|| / ||Phi||: the root of L_NC2/3 (eq. 18) but for units
@@ -251,9 +252,9 @@ def nc23_term_and_simplex(features: Table) -> Claim:
         )
     )
     yield Facts(
-        term=score_error.max(),
-        means=np.median(means_frame_distance),
-        classifiers=np.median(classifiers_frame_distance),
+        largest_score_error=score_error.max(),
+        median_means_distance=np.median(means_frame_distance),
+        median_classifiers_distance=np.median(classifiers_frame_distance),
     )
 
 
@@ -274,8 +275,9 @@ def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
     Take class means that are a simplex frame, amid noise that is the same in all of their directions. Then NC2 and NC3
     hold exactly, whatever the size of the noise, and the scores $W\bar M$ fall short of $\Phi = I -
     \mathbf{1}\mathbf{1}^\top/C$ by the share $C/(C+\omega^2)$. Three classes with noise of the size of the signal,
-    $\omega = 1$, keep $L_{NC2/3} = 3/16$. The share is {noisy:.3g} under noise of ten times the signal, and {quiet:.1g}
-    under noise of a hundredth (largest over draws). For the other direction see `nc23_term_and_simplex`.
+    $\omega = 1$, keep $L_{NC2/3} = 3/16$. The share is {error_under_most_noise:.3g} under noise of ten times the
+    signal, and {error_under_least_noise:.1g} under noise of a hundredth (largest over draws). For the other direction
+    see `nc23_term_and_simplex`.
     """
     score_errors = Draws(features).entries(SIMPLEX_SCORE_ERROR)  # shape (draws, noises), the largest noise first
     classes = Draws(features).column("classes")[:, None]  # C, shape (draws, 1)
@@ -302,4 +304,4 @@ def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
     for name, quantity in premises.items():
         largest_of_draw = Draws(features).largest(quantity)  # over noises
         yield premise(every_draw(name, largest_of_draw, at_most=ROUNDING, because="exact, to rounding"))
-    yield Facts(noisy=score_errors[:, 0].max(), quiet=score_errors[:, -1].max())
+    yield Facts(error_under_most_noise=score_errors[:, 0].max(), error_under_least_noise=score_errors[:, -1].max())
