@@ -318,8 +318,8 @@ def evaluation_with(generic=RIGHT, entry=LEVEL, aligned=None, **options):
 def test_one_entry_levels_off_at_every_depth_and_a_measurement_has_a_family_for_each():
     judged = evaluation_with()
     assert judged.verdict == "corrected"
-    assert judged.facts["off"] < 1e-9, "the middle start has the predicted exponents, up to rounding"
-    assert judged.facts["slow"] == 0, "no draw is beyond the tolerance"
+    assert judged.facts["largest_median_error"] < 1e-9, "the middle start has the predicted exponents, up to rounding"
+    assert judged.facts["paths_beyond_tolerance"] == 0, "no draw is beyond the tolerance"
 
 
 def test_a_line_under_one_entry_is_reproduced_where_there_is_one():
@@ -371,7 +371,7 @@ def test_a_curve_may_be_off_by_the_integrators_error(share, verdict, depth):
 
 def test_draws_beyond_the_tolerance_are_counted():
     # exponents of neighbouring draws differ by 0.02: two draws on either side are beyond 0.05, at each depth
-    assert evaluation_with(wobble=0.02).facts["slow"] == 2 * 2 * len(DEPTHS)
+    assert evaluation_with(wobble=0.02).facts["paths_beyond_tolerance"] == 2 * 2 * len(DEPTHS)
 
 
 def test_draws_that_differ_too_much_leave_it_open():
@@ -408,7 +408,7 @@ def evaluation_of_signs(shallow, deep, predicted=AS_PREDICTED):
 def test_signs_that_turn_at_depth_one_where_predicted_and_never_beyond_are_reproduced():
     judged = evaluation_of_signs(shallow=AS_PREDICTED, deep=KEPT)
     assert judged.verdict == "reproduced"
-    assert judged.facts["turned"] == AS_PREDICTED.count(-1.0)
+    assert judged.facts["signs_turned_at_depth_1"] == AS_PREDICTED.count(-1.0)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# Settings of these claims, whose values are in workflow/config/deep_linear.yaml:
 # - grid_steps, of the claims on regressions: a speed-up must exceed the ratio of two learning rates this many grid
 #   steps apart; less could come from the grid. How many is chosen
 # - tolerance, of `steps_by_stiffness`: the largest error of a power of kappa: half of 1/3, the least by which a rival's

@@ -28,7 +28,7 @@ from learning_dynamics.papers.deep_linear.tables import (
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# Settings of these claims, whose values are in workflow/config/deep_linear.yaml:
 # - scale, of all claims on networks: initialisation scale s at which they are judged, one of the run's `scales`; the
 #   slides print none
 # - factor, of `nuclear_norm_recovers_5k`: largest mean square error of a matrix that is recovered, in units of the

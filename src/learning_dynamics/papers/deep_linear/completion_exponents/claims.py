@@ -8,9 +8,9 @@ over how much it makes log sigma_r grow; a singular value is learned when it has
 is derived in docs/deep_linear_derivations.md, "Completion from a small start".
 
 Besides its own parameters every check takes `rivals` and others, and so does a function with @takes_rivals
-(`judging.takes_rivals`). A rival is another prediction of the power. It is refused if one of the claim's checks then
-fails or is undecided; others may let it through. A check is undecided if its interval and tolerance exceed its
-`resolution` together, and also if a draw is nan because one of its runs did not reach its training loss.
+(`judging.takes_rivals`). A rival is another prediction of the power. It is refused if at least one of the claim's
+checks then fails or is undecided. A check is undecided if its interval and tolerance exceed its `resolution` together,
+and also if a draw is nan because one of its runs did not reach its training loss.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,17 +28,19 @@ from learning_dynamics.papers.deep_linear.completion_exponents.quantities import
     ALPHA_OF_WHOLE,
     GROWTH_IN_ONE_STEP,
 )
+from learning_dynamics.papers.deep_linear.quantities import RANK
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
-# Settings of the claim, whose values stand in workflow/config/deep_linear.yaml:
-# - share: tolerance of a power, as a share of the difference between the path's alpha and its start's; chosen. The
-#   tolerance is never less than what one step of descent makes
+# Settings of the claim, whose values are in workflow/config/deep_linear.yaml:
+# - share: tolerance of a power, as a share of the difference between alpha along the path and alpha in its first step;
+#   chosen. The tolerance is never less than the error that one step of descent makes (`_whole_step_error`)
 
-# kinds of matrices and networks; uneven singular values are 3 : 1 by default
+# kinds of matrices and networks, as names of checks; uneven singular values are 3 : 1 by default
 UNEVEN = "uneven singular values, depth 2"
 GAUSSIAN = "Gaussian factors, depth 2"
 DEEPER = "uneven, depth 3"
+DEPTHS = {UNEVEN: 2, GAUSSIAN: 2, DEEPER: 3}
 
 
 class Cell(NamedTuple):
@@ -48,6 +50,7 @@ class Cell(NamedTuple):
     """
 
     kind: str
+    depth: int  # 2 or 3
     entries: int
     ends: Table  # completions from every scale, from which powers are measured
     path: Table  # descent from one scale, along which alpha is measured; of depth 2 for every kind
@@ -61,9 +64,9 @@ class Cell(NamedTuple):
         return predicted_powers(self.path, self.entries, alpha)
 
     def law(self, alpha: Quantity = ALPHA) -> np.ndarray:
-        """Return the predicted power: 1 - alpha at depth 2, one at depth 3."""
+        """Return the predicted power: 1 - alpha at depth 2; one at depth 3, also of a draw whose alpha is nan."""
         at_depth_2 = self.law_of_depth_2(alpha)
-        return np.ones_like(at_depth_2) if self.kind == DEEPER else at_depth_2
+        return at_depth_2 if self.depth == 2 else np.ones_like(at_depth_2)
 
 
 @claim(
@@ -90,48 +93,47 @@ def completion_exponents(
     value is learned. While $k$ are learned, $g_i$ is the $(i-k)$-th singular value of the gradient outside their
     singular vectors.
 
-    Under one linear measurement the gradient is a multiple of one matrix, and $\alpha$ the ratio of its singular values
-    (`one_measurement`); here they change on the way. $\alpha$ is measured along descent from one scale,
-    {measured_at:g}, from starts other than those of the powers; powers are measured at scales {largest_scale:g} to
-    {smallest_scale:g}. For singular values 3 : 1 at depth 2 the power rises from {lowest:.2g} with {fewest} entries to
-    {highest:.2g} with {most}: with fewer entries a smaller scale removes less of what is beyond the rank. At depth 3
-    the number of entries does not matter. (The completion's error is another matter: the stopping rule sets it.)
+    For each kind of matrix, depth and number of entries the median over draws of the measured power less the predicted
+    one is judged: it must be zero to {tolerance:.2g}. At rank 2 and more that is {share:g} times the distance between
+    $\alpha$ along the path and the same ratio in its first step (the median over numbers of entries and draws of
+    3 : 1), but no less than the error of one step of descent more or less. At rank one the path's ratio hardly leaves
+    that of its first step, and the error of one step alone counts.
 
-    For each kind of matrix, depth and number of entries the median of measured less predicted powers over draws is
-    judged. Close means within {share:g} times the distance between $\alpha$ along the path and the same ratio in its
-    first step (the median over numbers of entries and draws of 3 : 1). This tolerance is never less than the error of
-    one step of descent more or less. At rank one the path's ratio hardly leaves that of its first step, and the error
-    of one step alone counts. The law is not exact at rank 2: {above} of {medians} medians at depth 2 are above it,
-    {clear} with all of their interval. Over both depths medians are off by {off:.2g} at most. A likely reason is that
-    directions turn when a singular value is learned, which leaves only a share of $\sigma_{r+1}$ along its new
-    direction. At scales in reach this raises the power; as $s \to 0$ it is a constant factor
-    (docs/deep_linear_derivations.md). {further} of {all_draws} draws are off by more than the tolerance,
-    {tolerance:.2g}. At scales from {largest_coarse_scale:g} to {smallest_coarse_scale:g}, with uneven values at depth
-    2, medians are off by up to {off_coarse:.2g}, in either direction. The rates $g$ of a flow, instead of $\log(1 +
-    \eta g) / \eta$, would raise the medians of predicted powers by {largest_rise_by_flow:.2g} at most; this is not
-    judged.
+    $\alpha$ is measured along descent from one scale, {path_scale:g}, from starts other than those of the powers;
+    powers are measured at scales {largest_scale:g} to {smallest_scale:g}. For singular values 3 : 1 at depth 2 the
+    power is {power_at_fewest:.2g} with {fewest} entries and {power_at_most:.2g} with {most}. Over both depths medians
+    are off by {largest_median_error:.2g} at most; {draws_beyond_tolerance} of {all_draws} draws are off by more than
+    the tolerance. At scales from {largest_coarse_scale:g} to {smallest_coarse_scale:g}, with uneven values at depth 2,
+    medians are off by up to {largest_median_error_at_coarse_scales:.2g}.
+
+    The law is not exact from rank two on: {medians_above} of {medians_at_depth_2} medians at depth 2 are above it,
+    {intervals_above} with all of their interval. A likely reason is that directions turn when a singular value is
+    learned, which leaves only a share of $\sigma_{r+1}$ along its new direction. At scales in reach this raises the
+    power; as $s \to 0$ it is a constant factor (docs/deep_linear_derivations.md). The rates $g$ of a flow, instead of
+    $\log(1 + \eta g) / \eta$, would raise predicted powers by {largest_rise_by_flow:.2g}, as a median over draws, at
+    the number of entries where they do so most; this is not judged. Under one linear measurement the gradient is a
+    multiple of one matrix, and $\alpha$ the ratio of its singular values (`one_measurement`); here they change on the
+    way.
     """
     # the powers are measured at the ends of runs from several scales, alpha along paths from one scale
     ends = {UNEVEN: uneven, GAUSSIAN: gaussian, DEEPER: deeper}
     paths = {UNEVEN: uneven_path, GAUSSIAN: gaussian_path, DEEPER: uneven_path}
     cells = [
-        Cell(kind, int(entries), ends[kind], paths[kind])
+        Cell(kind, DEPTHS[kind], int(entries), ends[kind], paths[kind])
         for kind in ends
         for entries in sorted(ends[kind]["observed"].unique())
     ]
     uneven_cells = [cell for cell in cells if cell.kind == UNEVEN]
-    cells_at_depth_2 = [cell for cell in cells if cell.kind != DEEPER]
+    cells_at_depth_2 = [cell for cell in cells if cell.depth == 2]
 
     def median_distance_from_law(other: Callable[[Cell], np.ndarray]) -> float:
         """Return the median distance of another prediction from the law, over entries and draws of uneven values."""
         return float(np.median([np.abs(other(cell) - cell.law()) for cell in uneven_cells]))
 
-    # The tables do not say the rank. At rank one the path ends when the first singular value is learned. So nothing is
-    # set aside, and alpha is the ratio of the whole gradient, to rounding: this shows the rank. As alpha then hardly
-    # differs from the ratio at the start, the check must tell the law from another power: one, as at depth 3
-    is_rank_one = all(
-        np.allclose(cell.law(ALPHA_OF_WHOLE), cell.law(), rtol=0, atol=1e-9, equal_nan=True) for cell in cells
-    )
+    # At rank one the path ends when the first singular value is learned. So nothing is set aside, alpha is the ratio of
+    # the whole gradient, and it hardly differs from the ratio at the start. The check must then tell the law from
+    # another power: one, as at depth 3
+    is_rank_one = max(select(path, RANK)["value"].max() for path in (uneven_path, gaussian_path)) == 1
     step_error = _whole_step_error(uneven, uneven_path)
     if is_rank_one:
         resolution = median_distance_from_law(lambda cell: np.ones_like(cell.law()))
@@ -145,7 +147,7 @@ def completion_exponents(
     @takes_rivals("power", scaled=True)
     def power_is(cell: Cell, power: np.ndarray) -> Check:
         """Check that the median over draws of a cell's measured power less the predicted one is zero."""
-        law = "1" if cell.kind == DEEPER else "1 − α"
+        law = "1 − α" if cell.depth == 2 else "1"
         return equal(
             f"power of s in the first singular value beyond the rank, less {law}, {cell.kind}, {cell.entries} entries",
             median(cell.measured() - power),
@@ -156,8 +158,8 @@ def completion_exponents(
         )
 
     for cell in cells:
-        # a rival equals the law in some cells, the third at depth 2 and the others at depth 3; a check of another cell
-        # must refuse it
+        # A rival equals the law in some cells: "depth 3 is as depth 2" at depth 2, the others at depth 3. Checks of
+        # other cells must refuse it
         laws_of_kind = [other.law() for other in cells if other.kind == cell.kind]  # one for each number of entries
         rivals = {
             "the number of entries does not matter": np.mean(laws_of_kind, axis=0),
@@ -170,32 +172,33 @@ def completion_exponents(
         yield power_is(cell, cell.law(), rivals=rivals)
 
     # measured powers less the law's, shape (draws,) for each cell; nan where a run did not converge
-    errors = [cell.measured() - cell.law() for cell in cells]
-    errors_at_depth_2 = [cell.measured() - cell.law() for cell in cells_at_depth_2]
+    errors_of_cells = [(cell, cell.measured() - cell.law()) for cell in cells]
+    errors = [error for _, error in errors_of_cells]
+    errors_at_depth_2 = [error for cell, error in errors_of_cells if cell.depth == 2]
     errors_at_coarse_scales = [measured_powers(coarse, cell.entries) - cell.law() for cell in uneven_cells]
     yield Facts(
         tolerance=tolerance,
-        off=_largest_median(errors),
-        off_coarse=_largest_median(errors_at_coarse_scales),
-        further=int(sum(np.sum(np.abs(error) > tolerance) for error in errors)),
+        largest_median_error=_largest_median(errors),
+        largest_median_error_at_coarse_scales=_largest_median(errors_at_coarse_scales),
+        draws_beyond_tolerance=int(sum(np.sum(np.abs(error) > tolerance) for error in errors)),
         all_draws=sum(map(len, errors)),
-        above=sum(bool(np.nanmedian(error) > 0) for error in errors_at_depth_2),
-        clear=sum(median(error).lower > 0 for error in errors_at_depth_2),
-        medians=len(errors_at_depth_2),
+        medians_above=sum(bool(np.nanmedian(error) > 0) for error in errors_at_depth_2),
+        intervals_above=sum(median(error).lower > 0 for error in errors_at_depth_2),
+        medians_at_depth_2=len(errors_at_depth_2),
     )
     cell_of_fewest, cell_of_most = uneven_cells[0], uneven_cells[-1]
     flow_less_law = [cell.law(ALPHA_OF_FLOW) - cell.law() for cell in cells_at_depth_2]
     yield Facts(
         fewest=cell_of_fewest.entries,
         most=cell_of_most.entries,
-        lowest=np.nanmedian(cell_of_fewest.measured()),
-        highest=np.nanmedian(cell_of_most.measured()),
+        power_at_fewest=np.nanmedian(cell_of_fewest.measured()),
+        power_at_most=np.nanmedian(cell_of_most.measured()),
         largest_rise_by_flow=max(map(np.nanmedian, flow_less_law)),
     )
     scales, coarse_scales = settings_of(uneven)["scales"], settings_of(coarse)["scales"]
     yield Facts(
         share=share,
-        measured_at=settings_of(uneven_path)["scale"],
+        path_scale=settings_of(uneven_path)["scale"],
         largest_scale=max(scales),
         smallest_scale=min(scales),
         largest_coarse_scale=max(coarse_scales),
@@ -214,7 +217,8 @@ def _whole_step_error(ends: Table, path: Table) -> float:
     From each scale the logarithm of the first singular value beyond the rank is off by up to the growth g in one step.
     A power is the slope ``x @ y / (x @ x)`` of such logarithms y against centred logarithms x of the scales. Errors of
     y between 0 and g change it by at most ``sum |x| (g / 2) / (x @ x)``: a common error of g / 2 changes nothing, as
-    the x sum to zero.
+    the x sum to zero. The growth g is the median over draws and numbers of entries, as the claim judges medians over
+    draws, with one tolerance for all of them.
     """
     x = np.log(settings_of(ends)["scales"])
     x = x - x.mean()

@@ -19,14 +19,13 @@ def completion_exponents(
     r"""The singular value that completion leaves beyond the rank $r$, as a power of the initialisation scale $s$.
 
     (a) Dots are $\sigma_{r+1}$ at the end of descent at depth 2, medians over those of {draws} draws that reached their
-    training loss. Dotted lines have the predicted power, through the median at the smallest $s$. At $s$ = {coarse:g}
-    and above the power is not reached yet. (b) Small dots are the powers of draws against the number of entries, for
-    singular values 3 : 1. Circles and squares are medians at depths 2 and 3. At depth 3 the prediction is 1; in the
-    draw far below, $\sigma_{r+1}$ is not small at the largest $s$. The solid line is the median prediction $1 - \alpha$
-    at depth 2, where $\alpha$ is the growth of $\log \sigma_{r+1}$ over that of $\log \sigma_r$. The gradient's
-    singular values along each draw's path at $s$ = {measured_at:g} give $\alpha$. The grey dashed line takes $\alpha$
-    from the start of the path alone. (c) Dots compare measured and predicted powers, for every draw of both kinds of
-    matrices at depth 2. On the line they are equal; most are above.
+    training loss. Dotted lines have the predicted power, through the median at the smallest $s$. The claim reads powers
+    at $s$ below {smallest_coarse_scale:g}. (b) Small dots are the powers of draws against the number of entries, for
+    singular values 3 : 1. Circles and squares are medians at depths 2 and 3. At depth 3 the prediction is 1. The solid
+    line is the median prediction $1 - \alpha$ at depth 2, where $\alpha$ is the growth of $\log \sigma_{r+1}$ over that
+    of $\log \sigma_r$. The gradient's singular values along each draw's path at $s$ = {path_scale:g} give $\alpha$. The
+    grey dashed line takes $\alpha$ from the start of the path alone. (c) Dots compare measured and predicted powers,
+    for every draw of both kinds of matrices at depth 2. On the line they are equal.
     """
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 3.2))
     _against_scale(left, pd.concat([uneven, coarse]), uneven_path)
@@ -42,8 +41,8 @@ def completion_exponents(
     shared_legend(figure, [middle])
     facts = {
         "draws": uneven["draw"].nunique(),
-        "measured_at": settings_of(uneven_path)["scale"],
-        "coarse": min(settings_of(coarse)["scales"]),
+        "path_scale": settings_of(uneven_path)["scale"],
+        "smallest_coarse_scale": min(settings_of(coarse)["scales"]),
     }
     return Plot(figure, facts=facts, alt="Singular values beyond the rank against scale; powers against entries.")
 

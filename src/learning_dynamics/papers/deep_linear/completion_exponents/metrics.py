@@ -10,6 +10,7 @@ Series and constants:
   singular value of W, the second the (r+1)-th
 - `whole`, of the same shape: the r-th and the (r+1)-th singular value of the whole gradient
 - `observed`, (sets,): the number of observed entries of each set
+- `rank`, (members,): r
 - `draw` and `entry_set`, (members,): a member's places along the axes of draws and of sets
 
 Both series are zero from the time on at which all r are learned, and nan for a member for which they never are.
@@ -27,6 +28,7 @@ from learning_dynamics.papers.deep_linear.completion_exponents.quantities import
     GROWTH_IN_ONE_STEP,
 )
 from learning_dynamics.papers.deep_linear.completion_exponents.theory import step_growth
+from learning_dynamics.papers.deep_linear.quantities import RANK
 from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW, OBSERVED
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, rows
 from learning_dynamics.trajectories import Trajectory
@@ -37,7 +39,7 @@ def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
     """Measure by how much the r-th and the (r+1)-th singular value grow with two layers, where r is the rank.
 
     Growth is that of the logarithm of a singular value of the layers' product. Ratios are the growth of the (r+1)-th
-    over that of the r-th. All are nan where the r-th is not learned in the steps that were taken.
+    over that of the r-th. Growths and ratios are nan where the r-th is not learned in the steps that were taken.
 
     Quantities
     ----------
@@ -55,6 +57,8 @@ def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
         Growth of the r-th singular value along the path.
     growth_in_one_step
         The most that the (r+1)-th singular value grows in one step.
+    rank
+        Rank r of the matrix to complete.
     """
     constants, settings = trajectory.constants, trajectory.settings
     rate = settings["learning_rate"]
@@ -68,6 +72,7 @@ def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
         # growth is that of one step, and there are `every` of them from one time to the next
         GROWTH: settings["every"] * growth[:, :, 0].sum(axis=1),
         GROWTH_IN_ONE_STEP: growth[:, :, 1].max(axis=1),
+        RANK: constants["rank"],
     }
     return rows(
         quantities,

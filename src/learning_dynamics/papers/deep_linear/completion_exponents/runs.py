@@ -41,8 +41,8 @@ def gradient_along_path(
         Time is learning rate times steps, one time every `every` steps. Series of shape (members, times, 2): outside,
         the two recorded singular values; whole, the r-th and the (r+1)-th singular value of the whole gradient, zeros
         where those of `outside` are. Both are nan throughout for members that do not learn all r in `max_steps` steps.
-        Constants observed, shape (sets,), and of shape (members,) draw and entry_set, a member's places along draws
-        and sets. Members are all pairs of a draw and a set; sets vary fastest.
+        Constants observed, shape (sets,), and of shape (members,) rank, r, and draw and entry_set, a member's places
+        along draws and sets. Members are all pairs of a draw and a set; sets vary fastest.
     """
     (draws, sets), size = data["mask"].shape[:2], data["truth"].shape[-1]
     draw, entry_set = (indices.ravel() for indices in np.indices((draws, sets)))
@@ -83,6 +83,6 @@ def gradient_along_path(
     return Trajectory(
         learning_rate * steps,
         {"outside": outside, "whole": gradient_values},
-        {"observed": data["observed"], "draw": draw, "entry_set": entry_set},
+        {"observed": data["observed"], "rank": np.full(len(draw), rank), "draw": draw, "entry_set": entry_set},
         undecided=np.isin(np.arange(len(draw)), active),
     )

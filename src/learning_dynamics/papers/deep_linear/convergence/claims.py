@@ -34,7 +34,7 @@ from learning_dynamics.papers.deep_linear.convergence import quantities, theory
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# Settings of these claims, whose values are in workflow/config/deep_linear.yaml:
 # - rounding, of `saddle_at_zero`: error that rounding may make in orders, in eigenvalues and in the fall of the loss,
 #   each of order one; chosen
 # - least_loss, of `linear_rate`: loss that labels leave at the optimum; chosen. With 0 the printed sentence is about
@@ -401,7 +401,7 @@ def output_dimension_one(starts: Table) -> Claim:
 
     The starts are balanced. Singular means zero here, and the other assumption is that the start is closer to the
     target than zero is, by the margin $c$. With a $c$ that is the same in all dimensions $d$ no Gaussian start would
-    do: its probability is at most about that of a standard normal number above $\sqrt{{2cd}}$. If entries have a
+    do: its probability is at most about that of a standard normal number above $\sqrt{2cd}$. If entries have a
     standard deviation proportional to one over the dimension, the number of inputs, the probability has a closed form
     that tends to a constant. It is {predicted:.3g} in {dimension} dimensions, where a share of {value:.3g} was
     measured. Constant means a quarter at least in every dimension. With one over the root of the dimension, where the

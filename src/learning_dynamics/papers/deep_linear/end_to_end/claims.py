@@ -30,7 +30,7 @@ from learning_dynamics.papers.deep_linear.quantities import SIGMA
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# Settings of these claims, whose values are in workflow/config/deep_linear.yaml:
 # - amplification, of all claims that take it: error that is allowed, in units of the integrator's relative tolerance;
 #   chosen: errors add up along a flow
 # - least_order, of `end_to_end_dynamics`: least order in the step of the distance between layers and equation: four if

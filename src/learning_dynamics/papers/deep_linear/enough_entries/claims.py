@@ -20,7 +20,7 @@ from learning_dynamics.papers.deep_linear.quantities import ERROR
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# Settings of these claims, whose values are in workflow/config/deep_linear.yaml:
 # - factor, of `enough_entries`: largest mean square error of a matrix that is recovered perfectly, in units of the
 #   squared slack on observed entries; chosen
 # - scale, of `depth_3_needs_fewer_entries`: initialisation scale s from which networks are judged, one of the run's

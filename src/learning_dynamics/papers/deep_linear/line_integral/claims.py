@@ -11,7 +11,7 @@ from learning_dynamics.papers.deep_linear.line_integral.quantities import INTEGR
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select
 
-# Settings of the claim, whose values stand in workflow/config/deep_linear.yaml:
+# Settings of the claim, whose values are in workflow/config/deep_linear.yaml:
 # - rounding: error of the quadrature, relative to the integral of the absolute value; chosen, above the few 1e-16 of
 #   integrals that vanish. An integral that does not vanish is a million times `rounding` or more; the factor is chosen
 
@@ -51,8 +51,8 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
     depth = table["depth"].to_numpy()
     is_whitened = (table["case"] == WHITENED).to_numpy()  # one output with whitened inputs
     # Which integrals vanish: by the slide only those at depth 1, where P_W is the identity and the field a gradient; by
-    # the correction also those at depth 2 with one output and whitened inputs; and by two rivals. Each gives both
-    # checks other integrals to judge, {"values": ...}
+    # the correction also those at depth 2 with one output and whitened inputs. Two rivals say that more vanish. The
+    # correction and each rival give both checks other integrals to judge, {"values": ...}
     vanishes = depth == 1
     vanishes_as_corrected = vanishes | (is_whitened & (depth == 2))
     vanishes_at_depth_2 = depth <= 2
@@ -66,11 +66,11 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
         because="a million times the rounding of the quadrature",
         corrected={"values": integrals[~vanishes_as_corrected]},
         rivals={
-            # the next check refuses these two; here they hold, as fewer integrals must not vanish
+            # the next check refuses these two; this one passes, as fewer integrals must not vanish
             at_depth_2: {"values": integrals[~vanishes_at_depth_2]},
             if_whitened: {"values": integrals[~vanishes_if_whitened]},
-            # no integral vanishes, so that this check gets those at depth 1 as well and refuses the rival; the next
-            # check is as corrected
+            # by this rival no integral vanishes: this check gets those at depth 1 as well, and refuses the rival. The
+            # next check does not name it, and judges what the correction gives it
             "it does not vanish at depth 1 either": {"values": integrals},
         },
     )
@@ -85,9 +85,9 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
             if_whitened: {"values": integrals[vanishes_if_whitened]},
         },
     )
-    # one output and whitened inputs, at every depth; the slide, the correction and the rivals change nothing in this
-    # check
-    with_closed_form = table[table["predicted"].notna()]  # that of `theory.sector_integral`
+    # The slide, the correction and the rivals predict the same in this check: the closed form of
+    # `theory.sector_integral`, which integrals with one output and whitened inputs have, at every depth
+    with_closed_form = table[table["predicted"].notna()]
     yield equal_on_every_draw(
         "difference from the closed form, one output and whitened inputs",
         with_closed_form["value"],

@@ -10,4 +10,6 @@ INTEGRAL = "integral"
 
 # networks and inputs; whitened inputs have the identity for their covariance
 WHITENED = "one output, whitened inputs"
-CASES = (WHITENED, "one output, correlated inputs", "two outputs, whitened inputs")
+CORRELATED = "one output, correlated inputs"
+TWO_OUTPUTS = "two outputs, whitened inputs"
+CASES = (WHITENED, CORRELATED, TWO_OUTPUTS)

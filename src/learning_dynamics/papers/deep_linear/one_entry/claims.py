@@ -23,11 +23,11 @@ from learning_dynamics.papers.deep_linear.tables import sigmas
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# Settings of these claims, whose values are in workflow/config/deep_linear.yaml:
 # - share, of `one_measurement`: tolerance of exponents and slopes, as a share of s_2 / s_1, the power at depth 2;
 #   chosen
-# - amplification, of `one_measurement`: error that is allowed along aligned flows, in units of the integrator's
-#   relative tolerance; chosen: errors add up along a flow
+# - amplification, of `one_measurement`: the error of sigma_2 that is allowed along aligned flows, in units of the
+#   integrator's relative tolerance; chosen: errors add up along a flow
 
 SIGN_AT_START = 1.0  # `runs.one_entry` draws matrices of positive determinant
 
@@ -52,14 +52,15 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
     linearly at depth 1, as a power at depth 2, and with an asymptote from depth 3 on.
 
     $\sigma_1$ and $\sigma_2$ are the largest singular values of the product $W$ of balanced layers. Every depth is
-    judged by the exponent $d \log \sigma_2 / d \log \sigma_1$ over the last doubling of $\sigma_1$. The first check is
-    the slide's own case: under one entry the median of the exponent's absolute value is at most {level:.1e}, at every
-    depth. The theorem behind the slide (Arora, Cohen, Hu and Luo 2019; from memory) has one linear measurement,
-    $\langle A, W \rangle$, where $A$ has the singular values $s_1 > s_2 > 0$. Then the exponent is one at depth 1, $s_2
-    / s_1$ at depth 2 and zero from depth 3 on. The paths that test this start from Gaussian $W$, whose singular vectors
-    have nothing to do with $A$'s. The median error of their exponents is at most {off:.1e} at every depth. {slow} of
-    {paths} paths are off by more than the tolerance of {tolerance:g}. On these the part of $W$ that grows is nearly of
-    rank one at the start, along $A$'s first two directions, and the path would have to be longer.
+    judged by the exponent $d \log \sigma_2 / d \log \sigma_1$ over the last doubling of $\sigma_1$: the median over
+    draws may be off by {tolerance:g}. The first check is the slide's own case: under one entry the median of the
+    exponent's absolute value is at most {largest_median_under_entry:.1e}, at every depth. The theorem behind the slide
+    (Arora, Cohen, Hu and Luo 2019; from memory) has one linear measurement, $\langle A, W \rangle$, where $A$ has the
+    singular values $s_1 > s_2 > 0$. Then the exponent is one at depth 1, $s_2 / s_1$ at depth 2 and zero from depth 3
+    on. The paths that test this start from Gaussian $W$, whose singular vectors have nothing to do with $A$'s. The
+    median error of their exponents is at most {largest_median_error:.1e} at every depth. {paths_beyond_tolerance} of
+    {paths} paths are off by more than the tolerance. On these the part of $W$ that grows is nearly of rank one at the
+    start, along $A$'s first two directions, and the path would have to be longer.
 
     If $W$ starts with $A$'s singular vectors, $\sigma_2$ along the whole path is known in closed form as a function of
     $\sigma_1$. At depth 2 layers obey linear equations in a rescaled time $\tau$, so that $\sigma_1 \sim e^{2 s_1
@@ -87,26 +88,25 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
     ) -> Check:
         """Check that the median over draws of an exponent, or of a slope, is as predicted.
 
-        `printed`, `corrected` and `rivals` are handed on: they are other predictions, or NOT_CLAIMED.
+        `printed`, `corrected` and `rivals` are other predictions, or NOT_CLAIMED.
         """
         return equal(
             name,
             median(values),
             predicted,
             tolerance=tolerance,
-            # half of the way from the asymptote's exponent, zero, to the power's; an interval and a tolerance that are
-            # larger together leave the check undecided
+            # half of the way from the asymptote's exponent, zero, to the power's
             resolution=ratio / 2,
             because=f"{share:g} of the power at depth 2",
-            scaled=False,  # the smallest error that is refused is not sought: the chosen `share` would be its size
+            scaled=False,  # the page would print the smallest error that is refused: the chosen `share`, no result
             printed=printed,
             corrected=corrected,
             rivals=rivals,
         )
 
-    # One entry. By the correction the exponent is zero at every depth. By the slide it is one at depth 1, which fails:
-    # this check is the headline. At depth 2 the slide has a power without a number, and the check is the correction's
-    # alone: the sentence claims nothing there (NOT_CLAIMED). From depth 3 on both have zero
+    # One entry. By the correction the exponent is zero at every depth. By the slide it is one at depth 1, which fails;
+    # this check is the headline. At depth 2 the slide has a power without a number: it claims nothing that the check
+    # could compare (NOT_CLAIMED), and the check is the correction's alone. From depth 3 on the slide has zero too
     for depth in depths:
         yield median_equals(
             f"d log σ_2 / d log σ_1 at the end, one entry, depth {depth}",
@@ -141,10 +141,10 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
     sigma_1, sigma_2 = sigmas(aligned, 1, 2)  # shape (depths, times) each: the run has one start
 
     def closed_form(*, depth_for: Mapping[int, int]) -> np.ndarray:
-        """Return sigma_2 along each path as a function of sigma_1, shape (depths, times).
+        """Return sigma_2 along each path by a closed form in sigma_1, shape (depths, times).
 
-        Each path takes the closed form of its depth, unless `depth_for` names another: {2: 1} gives the path of depth 2
-        the line of depth 1.
+        The form is that of the path's depth, unless `depth_for` names another: {2: 1} gives the path of depth 2 the
+        line of depth 1.
         """
         start, aligned_ratio = aligned_settings["start"], aligned_settings["ratio"]
         return np.array(
@@ -165,17 +165,17 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
             power_at_3: closed_form(depth_for={3: 2}),
             "aligned, the asymptote of one layer more": closed_form(depth_for={3: 4}),
         },
-        scaled=False,  # as for the medians: the chosen `amplification` would be its size
+        scaled=False,  # as for the medians: the page would print the chosen `amplification`
     )
 
     # errors of the exponents under one linear measurement from Gaussian starts, shape (depths, draws): a path each
     errors = np.array([np.abs(exponents_generic[depth] - predicted_exponents[depth]) for depth in depths])
     yield Facts(
-        off=np.median(errors, axis=1).max(),
+        largest_median_error=np.median(errors, axis=1).max(),
         tolerance=tolerance,
-        slow=int(np.sum(errors > tolerance)),
+        paths_beyond_tolerance=int(np.sum(errors > tolerance)),
         paths=errors.size,
-        level=max(np.median(np.abs(exponent)) for exponent in exponents_entry.values()),
+        largest_median_under_entry=max(np.median(np.abs(exponent)) for exponent in exponents_entry.values()),
     )
 
 
@@ -218,12 +218,12 @@ def one_entry_determinant_sign(flows: Table) -> Claim:
 
     From depth two on the singular values of $W$, the product of balanced layers, move at rates that vanish with them,
     so that none reaches zero. At depth 1 its observed entry $w_{12}$ alone moves, to its target $y$, and the
-    determinant changes linearly with it. So its last sign is that of $w_{11} w_{22} - y\, w_{21}$, with the other
-    entries as at the start; it turns in {turned} of {starts} draws. By this sign deeper networks differ from depth 1
-    under one observed entry.
+    determinant changes linearly with $w_{12}$. So the determinant's last sign is that of $w_{11} w_{22} - y\, w_{21}$,
+    with the other entries as at the start; by this it turns in {signs_turned_at_depth_1} of {starts} draws. Both last
+    signs must be as predicted on every draw.
     """
     depth_1, deeper = Draws(flows, depth=1), Draws(flows, depth=lambda depth: depth > 1)
-    # 1 or -1, and 0 of a singular W; nan, and so undecided, of flows that could not be integrated
+    # 1 or -1, and 0 for a singular W; nan, which leaves the check undecided, for flows that could not be integrated
     last_sign_1, last_signs_deeper = (np.sign(draws.at_end()[DETERMINANT]) for draws in (depth_1, deeper))
     predicted_1 = depth_1[PREDICTED_SIGN]  # the sign of w_11 w_22 - y w_21 at the start
     # every depth starts from the same matrices, and draws are sorted by depth first
@@ -234,7 +234,7 @@ def one_entry_determinant_sign(flows: Table) -> Claim:
         at_most=0.0,
         because="signs are exact",
         predicted=0.0,
-        # a rival predicts other signs, and the check gets the errors of these
+        # the rival predicts other signs: the check judges the errors against these
         rivals={"deeper layers turn it where depth 1 does": {"values": np.abs(last_signs_deeper - predicted_as_1)}},
     )
     yield every_draw(
@@ -244,4 +244,4 @@ def one_entry_determinant_sign(flows: Table) -> Claim:
         because="signs are exact",
         rivals={"depth 1 keeps the sign as well": {"values": np.abs(last_sign_1 - SIGN_AT_START)}},
     )
-    yield Facts(turned=int((predicted_1 < 0).sum()), starts=len(predicted_1))
+    yield Facts(signs_turned_at_depth_1=int((predicted_1 < 0).sum()), starts=len(predicted_1))

@@ -17,11 +17,11 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Plot:
     r"""One linear measurement of a matrix: the second singular value against the first, by depth.
 
     In (a) to (c) $2 \times 2$ matrices start from a multiple of the identity, with which the measurement is aligned.
-    Dots are gradient flow, lines the closed forms, linear at depth 1, a power at depth 2, and, from depth 3 on, below
+    Dots are gradient flow, lines the closed forms: linear at depth 1, a power at depth 2, and, from depth 3 on, below
     an asymptote (dotted). In (d) to (f) $3 \times 3$ matrices have Gaussian starts, one line for each of {draws} draws.
     Solid lines have a measurement of rank three, with singular values {values}. Orange dotted lines show the predicted
     exponent: one at depth 1, the ratio of the measurement's first two singular values at depth 2, zero from depth 3 on.
-    Flatter lines in (e) still follow the measurement's third singular value. Grey dashed lines have one observed entry.
+    Grey dashed lines have one observed entry.
     The slides state the curves of (a) to (c) for one observed entry, where in fact the second singular value levels off
     at every depth.
     """

@@ -7,7 +7,7 @@ path of W, in units of ||W||_F: dW has the length ||dW||_F / ||W||_F, and log ||
 where dW is parallel to W.
 """
 
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -28,15 +28,18 @@ def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     sigma
-        The two singular values of W. The second is predicted by a closed form, from the measured first one.
+        The two singular values of W; nan where the flow could not be integrated. The second is predicted by a closed
+        form, from the measured first one.
     """
     settings, constants = trajectory.settings, trajectory.constants
-    # shape (members, times, 2), the largest first: the second belongs to A's entry `ratio` if that is at most one
+    # shape (members, times, 2), the largest first: the second belongs to A's entry `ratio`, which is one at most
     sigma = spectrum(trajectory.series["end_to_end"])
     predicted = np.full(sigma.shape, np.nan)
-    for i, depth in enumerate(constants["depth"]):
+    for member, depth in enumerate(constants["depth"]):
         # the second singular value alone has a prediction
-        predicted[i, :, 1] = theory.smaller_singular_value(sigma[i, :, 0], settings["start"], settings["ratio"], depth)
+        predicted[member, :, 1] = theory.smaller_singular_value(
+            sigma[member, :, 0], settings["start"], settings["ratio"], depth
+        )
     return _rows_over_time(trajectory, {SIGMA: (sigma, predicted)})
 
 
@@ -71,7 +74,7 @@ def one_entry(trajectory: Trajectory) -> Tables:
 
 @columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY)
 def one_measurement(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure the path of W under one measurement; its length is recorded instead of time.
+    """Measure the path of W under one measurement; the column `time` holds its length.
 
     Quantities
     ----------
@@ -82,7 +85,12 @@ def one_measurement(trajectory: Trajectory) -> pd.DataFrame:
     return _rows_over_time(trajectory, {SIGMA: sigma})
 
 
-def _rows_over_time(trajectory: Trajectory, quantities: dict[str, Any]) -> pd.DataFrame:
-    """Return the rows of quantities that are measured at every time."""
+def _rows_over_time(
+    trajectory: Trajectory, quantities: Mapping[str, np.ndarray | tuple[np.ndarray, np.ndarray]]
+) -> pd.DataFrame:
+    """Return the rows of quantities that are measured at every time.
+
+    Each is an array of shape (members, times, ...), or a pair of the measured and the predicted one.
+    """
     constants = trajectory.constants
     return rows(quantities, {"seed": constants["member"], "time": trajectory.time}, depth=constants["depth"])

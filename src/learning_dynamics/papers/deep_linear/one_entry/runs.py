@@ -11,19 +11,21 @@ import numpy as np
 from learning_dynamics.dynamics.gradient_flow import Span, Tolerances
 from learning_dynamics.papers.deep_linear import networks, recorded
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, NonNegative, Positive, Seed
+from learning_dynamics.settings import Count, Fraction, NonNegative, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
 
 
 def aligned_measurement(
     *,
     depths: list[Count],
-    ratio: Positive,
+    ratio: Fraction,
     start: Positive,
     target: Positive,
     integration: Span,
 ) -> Trajectory:
     """Flow on half the squared error of <A, W> with A = diag(1, ratio), from `start` times the identity.
+
+    As `ratio` is at most one, the second singular value of W belongs to A's second entry.
 
     Returns
     -------

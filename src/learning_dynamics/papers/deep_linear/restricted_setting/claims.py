@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.quantities import NUCLEAR_NORM
 from learning_dynamics.papers.deep_linear.restricted_setting.quantities import (
@@ -28,14 +29,15 @@ from learning_dynamics.papers.deep_linear.tables import excess_beyond_slack, pro
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
-# - tolerance, of `restricted_setting_nuclear_norm`: what the smallest start may leave of the limit, as a relative error
-#   of the nuclear norm; chosen
-# - resolution, of the other claims: least relative difference of sums of powers of singular values that is beyond
-#   rounding; chosen
+# Settings of these claims, whose values are in workflow/config/deep_linear.yaml:
+# - tolerance, of `restricted_setting_nuclear_norm`: the largest relative error of the nuclear norm that flows from the
+#   smallest start may have, as the limit is not reached; chosen
+# - resolution, of the other claims: the least relative difference of sums of powers of singular values that counts, as
+#   beyond rounding; chosen
 # - scale, of `single_norm`: initialisation scale s of the completions, one of the run's `scales`
 
-# error of the nuclear norm, relative: the run's relative tolerance, as errors do not add up in a flow that converges
+# Relative error of the nuclear norm that the integrator makes: the run's relative tolerance, as errors do not add up in
+# a flow that converges
 INTEGRATION_ERROR = 1e-9
 
 SCOPE = (
@@ -52,37 +54,38 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
     tends to zero, any depth of at least two ends at the least nuclear norm of positive semidefinite matrices that fit
     the measurements.
 
+    On all of {draws} flows from the smallest start, the nuclear norm at the end is within {value:.1e} of the least one,
+    relatively; {tolerance:g} is allowed. No flow may end further away than that from the next larger start, but for the
+    integrator's error, and the flow must have fitted every measurement to a millionth.
+
     Measurement $i$ of a matrix $W$ is $\mathrm{tr}(A_i W)$, and the $A_i$ commute; $W$ is the product of the layers.
-    Linear programming in the common eigenvectors of the $A_i$ finds the least nuclear norm. On all of {draws} flows
-    from the smallest start, the nuclear norm at the end is within {value:.1e} of the least one, relatively;
-    {tolerance:g} is allowed. No smaller start ends further away than the one before, but for the integrator's error.
-    For comparison, the matrix of least Frobenius norm that fits has up to {least_squares_over_end:.2g} times the
-    nuclear norm of the end. The flow must have fitted every measurement to a millionth.
+    Linear programming in the common eigenvectors of the $A_i$ finds the least nuclear norm. For comparison, the matrix
+    of least Frobenius norm that fits has up to {least_squares_over_end:.2g} times the nuclear norm of the end.
     """
     by_start = [Draws(ends, scale=scale) for scale in sorted(ends["scale"].unique(), reverse=True)]
     from_largest, from_smallest = by_start[0], by_start[-1]
 
-    def norm_and_prediction(draws: Draws, quantity: Quantity) -> dict[str, Any]:
+    def norm_arguments(draws: Draws, quantity: Quantity) -> dict[str, Any]:
         """Return the nuclear norm at the end and a prediction of it, as a check's arguments.
 
-        Both quantities have the same norm. The prediction of `NUCLEAR_NORM` is the least norm among matrices that fit
-        the measurements, that of `NORM_AGAINST_LEAST_SQUARES` the norm of the one of least Frobenius norm.
+        `NUCLEAR_NORM` and `NORM_AGAINST_LEAST_SQUARES` have the same measured norm. The former predicts the least norm
+        among matrices that fit the measurements, the latter the norm of the one of least Frobenius norm.
         """
         measured, predicted = draws.with_prediction(quantity)  # shape (draws, 1)
-        return {"measured": measured, "predicted": predicted, "relative_to": predicted[:, 0]}  # as `distance` below
+        return {"measured": measured, "predicted": predicted, "relative_to": predicted[:, 0]}
 
     yield equal_on_every_draw(
         "error of the nuclear norm at the end, relative",
-        **norm_and_prediction(from_smallest, NUCLEAR_NORM),
+        **norm_arguments(from_smallest, NUCLEAR_NORM),
         tolerance=tolerance,
         resolution=0.1,  # chosen: by default both rivals are off by a tenth or more
         because="chosen, above what the smallest start s leaves: at depth 2 an error of the order of s to the power of "
         "the dual slack, at greater depth of the order of s",
         rivals={
-            "the least Frobenius norm": norm_and_prediction(from_smallest, NORM_AGAINST_LEAST_SQUARES),
-            "the largest start ends there too": norm_and_prediction(from_largest, NUCLEAR_NORM),
+            "the least Frobenius norm": norm_arguments(from_smallest, NORM_AGAINST_LEAST_SQUARES),
+            "the largest start ends there too": norm_arguments(from_largest, NUCLEAR_NORM),
         },
-        scaled=False,  # the smallest error that is refused is not sought: the chosen `tolerance` would be its size
+        scaled=False,  # the page would print the smallest error that is refused: the chosen `tolerance`, no result
     )
 
     def distance(draws: Draws) -> np.ndarray:
@@ -91,7 +94,10 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
         return np.abs(measured / least - 1)[:, 0]
 
     def largest_ratio(distances: np.ndarray) -> np.ndarray:
-        """Return by draw the largest ratio of a start's distance to that of the one before it, along the first axis."""
+        """Return by draw the largest ratio of a start's distance to that of the start before it.
+
+        `distances` have shape (starts, draws). A distance below the integrator's error counts as that error.
+        """
         return np.max(distances[1:] / np.maximum(distances[:-1], INTEGRATION_ERROR), axis=0)
 
     distances = np.array([distance(draws) for draws in by_start])  # shape (starts, draws), largest start first
@@ -99,7 +105,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
         "distance from the least norm from a smaller start, over that from the one before",
         largest_ratio(distances),
         at_most=1.0,
-        because="the limit is approached; differences of 1e-9 are the integrator's",
+        because=f"the limit is approached; differences of {INTEGRATION_ERROR:.0e} are the integrator's",
         # the same starts in the opposite order
         rivals={"smaller starts end further away": {"values": largest_ratio(distances[::-1])}},
     )
@@ -115,30 +121,39 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
 
 @claim("Slide 30, Current theory is oblivious to depth, proposition", quantifier="all draws", scope=SCOPE)
 def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> Claim:
-    r"""In instances of commuting measurements the matrix of least nuclear norm at which networks end contradicts the
-    least Schatten quasi-norm, even locally, for all $p \in (0, 1)$.
+    r"""In instances of commuting measurements the matrix of least nuclear norm at which networks end is not even a
+    local minimum of any Schatten quasi-norm with $p \in (0, 1)$.
 
-    Other matrices of least nuclear norm do not: with the eigenvalues $x_j$ of the end, the matrix that has the entries
-    $\sqrt{{x_j x_k}}$ in its eigenvectors fits as well, with the same nuclear norm, and by its rank one it has the
-    least quasi-norms too. So the sentence is about the end, which the theorem on the slide names. The quasi-norm to the
-    power of $p$ is $\sum_r \sigma_r^p$, for $p = 1$ the nuclear norm. The end of the flow is moved along $q_1 q_2^\top
-    + q_2 q_1^\top$, for two of its eigenvectors. This changes no measurement ({seen:.1e} at most, where a billionth is
-    allowed), as they have the same eigenvectors. While the matrix stays positive semidefinite, its nuclear norm, the
-    trace, does not change either. But two eigenvalues move apart, and every $\sum_r \sigma_r^p$ with $p < 1$ falls,
-    relatively by {falls:.1e} at the least; more than {resolution:g} counts. So the end of the networks is no local
-    minimum of these sums, at any depth.
+    The end of the flow is moved along $q_1 q_2^\top + q_2 q_1^\top$, for two of its eigenvectors. Then every $\sum_r
+    \sigma_r^p$ with $p < 1$, which is the quasi-norm to the power of $p$, falls, relatively by {least_fall:.1e} at the
+    least; more than {resolution:g} counts. The move changes no measurement ({largest_measurement_change:.1e} at most,
+    where a billionth is allowed), as the measurements have the same eigenvectors. While the matrix stays positive
+    semidefinite, its nuclear norm, the trace, does not change either. But two eigenvalues move apart. So the end is no
+    local minimum of these sums, at any depth.
+
+    The sentence is about the end of the networks, which the theorem on the slide names, and not about every matrix of
+    least nuclear norm: one of them has least quasi-norms as well. With the eigenvalues $x_j$ of the end, the matrix
+    that has the entries $\sqrt{x_j x_k}$ in its eigenvectors fits too, and has the same nuclear norm. As its rank is
+    one, its quasi-norms are the least.
     """
     draws = _from_smallest_start(ends)
     powers = np.array(settings_of(ends)["powers"])  # p of the norms, below, at and above 1
-    # relative change of each sum of sigma^p when two eigenvectors of the end are turned, shape (draws, powers)
+    (indices_of_one,) = np.nonzero(powers == 1.0)
+    if len(indices_of_one) != 1:
+        raise ProjectError(
+            "`powers` of the run with commuting measurements must have the power 1.0, the nuclear norm's"
+        )
+    # Relative change of each sum of sigma^p when two eigenvectors of the end are turned, shape (draws, powers). It is
+    # nan for flows that could not be integrated, and leaves the checks undecided
     change = draws.entries(SCHATTEN_CHANGE)
-    change_of_nuclear_norm = change[:, powers == 1.0][:, 0]  # the power 1 occurs once
+    change_of_nuclear_norm = change[:, indices_of_one[0]]
+    largest_change_below_one = change[:, powers < 1.0].max(axis=1)
     yield every_draw(
         "largest relative change of Σσ^p over p",
-        change[:, powers < 1.0].max(axis=1),
+        largest_change_below_one,
         at_most=-resolution,
         because="beyond rounding",
-        # other sums fall as well: the check gets their changes
+        # other sums fall as well: the check judges the changes of these
         rivals={
             "the nuclear norm falls as well": {"values": change_of_nuclear_norm},
             "sums of convex powers fall as well": {"values": change[:, powers > 1.0].max(axis=1)},
@@ -155,10 +170,10 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
         draws[MEASUREMENT_CHANGE],
         at_most=1e-9,  # chosen: far above rounding of 1e-16, as for the nuclear norm
         because="rounding of the eigenvectors, which the end shares with the measurements",
-        fact="seen",
+        fact="largest_measurement_change",
     )
-    # the least fall, over draws and powers
-    yield Facts(resolution=resolution, falls=-np.nanmax(change[:, powers < 1.0]))
+    # over draws and powers; flows that could not be integrated do not count
+    yield Facts(resolution=resolution, least_fall=-np.nanmax(largest_change_below_one))
 
 
 @claim(
@@ -187,12 +202,13 @@ def single_norm(
     The powers $p$ = {powers} are tried. On commuting measurements, for every power but $p = 1$, another matrix fits as
     well as the end of descent and has a smaller sum: the end with two eigenvectors turned for $p < 1$, the solution of
     a convex problem for $p > 1$. A relative difference of more than {resolution:g} counts. There the nuclear norm, $p =
-    1$, is as small as can be, to {left:.1e}. But in completion from few entries the nuclear norm of the networks
-    exceeds the least one by {value:.1e} of it at the least, beyond the same excess from many entries, which the slack
-    in the fit makes. The slide goes on that trajectories are needed; this is not shown here.
+    1$, exceeds the least one by {largest_excess_when_commuting:.1e} of it at most. But in completion from few entries
+    the nuclear norm of the networks exceeds the least one by {value:.1e} of it at the least. This is more than the same
+    excess from many entries, which the slack in the fit makes and which is taken off. The slide goes on that
+    trajectories are needed; this is not shown here.
     """
 
-    def another_has_less(
+    def check_that_another_has_less(
         name: str, excess: np.ndarray, *, norm: str, at_least: np.ndarray | float, because: str
     ) -> Check:
         """Check that a norm at the networks' end exceeds that of another matrix that fits as well.
@@ -204,16 +220,17 @@ def single_norm(
         rivals = {f"{norm} captures both": no_excess}
         return every_draw(name, excess, at_least=at_least, because=because, rivals=rivals)
 
-    # by depth, shape (draws,) each
+    # for depths 2 and 3, shape (draws,) each
     excess_in_completion = [
         excess_beyond_slack(deep, minimiser, many, minimiser_many, scale=scale)
         for deep, many in ((depth_2, depth_2_many), (depth_3, depth_3_many))
     ]
-    yield another_has_less(
+    yield check_that_another_has_less(
         "excess of the nuclear norm over the least one in completion, relative",
         np.concatenate(excess_in_completion),
         norm="the nuclear norm",
-        at_least=np.tile(proved_gap(minimiser, minimiser_many), 2),  # depths 2 and 3 have the same minimisers
+        # every depth has the same minimisers
+        at_least=np.tile(proved_gap(minimiser, minimiser_many), len(excess_in_completion)),
         because="the solver's proved gaps",
     )
     powers = settings_of(ends)["powers"]
@@ -225,7 +242,7 @@ def single_norm(
     for place, p in enumerate(powers):
         if p != 1:
             excess_over_other = fall_if_turned if p < 1 else excess_over_least
-            yield another_has_less(
+            yield check_that_another_has_less(
                 f"how much smaller Σσ^p is at another matrix on commuting measurements, relative, p = {p:g}",
                 excess_over_other[:, place],
                 norm=f"the power {p:g}",
@@ -233,7 +250,11 @@ def single_norm(
                 because="beyond rounding",
             )
     norm, least_norm = draws.with_prediction(NUCLEAR_NORM)
-    yield Facts(resolution=resolution, powers=", ".join(f"{p:g}" for p in powers), left=np.max(norm / least_norm - 1))
+    yield Facts(
+        resolution=resolution,
+        powers=", ".join(f"{p:g}" for p in powers),
+        largest_excess_when_commuting=np.max(norm / least_norm - 1),
+    )
 
 
 def _from_smallest_start(ends: Table) -> Draws:

@@ -16,9 +16,8 @@ def restricted_setting(ends: Table) -> Plot:
     (a) Lines are medians over {draws} draws (dots) of the excess of the nuclear norm at the end of gradient flow,
     relative to the least one. The product of the layers starts at a multiple of the identity, the horizontal axis. (b)
     The matrix at the end from the smallest start is moved along a direction that no measurement sees. Lines are the
-    relative change of $\sum_r \sigma_r^p$ over its singular values, against $p$ (medians). The sum falls for every $p <
-    1$, stays at $p = 1$ (dotted), and rises beyond. All depths end near one matrix: here their lines coincide, thinner
-    for deeper networks.
+    relative change of $\sum_r \sigma_r^p$ over its singular values, against $p$ (medians). At $p = 1$ (dotted) the sum
+    is the nuclear norm. Lines of deeper networks are thinner, as lines of depths that end near one matrix coincide.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.9))
     norms = select(ends, shared_quantities.NUCLEAR_NORM)

@@ -15,7 +15,7 @@ from learning_dynamics.papers.deep_linear.tables import sigmas
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, select, settings_of
 
-# Settings of the claim, whose values stand in workflow/config/deep_linear.yaml:
+# Settings of the claim, whose values are in workflow/config/deep_linear.yaml:
 # Both are of the claim `depth_separates_singular_values`.
 # - risen: share of its last value at which a singular value has risen; chosen
 # - begun: share of its last value at which its rise begins; chosen. The rise ends at one minus that share
