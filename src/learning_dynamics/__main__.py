@@ -17,6 +17,8 @@ def main() -> int | str:
         if "marshal" not in str(error):
             raise
         return f"error: {CUT_SHORT}"
+    except SyntaxError as error:  # in a module that the command imports
+        return f"error: {error.filename}:{error.lineno}: SyntaxError: {error.msg}; correct the syntax"
 
 
 def _run() -> int | str:

@@ -489,27 +489,45 @@ def test_a_folder_may_lie_anywhere_and_have_any_name(built, tmp_path):
 # -- mistakes in sources and configuration while results lie there ----------------------------------------------------
 
 
-@fault("a syntax error in a job's module", LINE)
-@fault("a syntax error in the pipeline", LINE)
-def test_a_syntax_error_is_one_line_that_names_its_line(workspace):
-    def break_and_plan(file):
-        """Return the number of the line with an error that is put at a file's end, and what a dry run then prints."""
-        sound = workspace.read(file)
-        workspace.write(file, sound + "\ndef broken(:\n")
-        ended = workspace.snakemake("--dry-run", check=False)
-        workspace.write(file, sound)
-        assert ended.returncode != 0, file
-        return sound.count("\n") + 2, ended.stderr + ended.stdout
+def add_syntax_error(workspace, file):
+    """Put a line that is no Python at a file's end; return its number."""
+    sound = workspace.read(file)
+    workspace.write(file, sound + "\ndef broken(:\n")
+    return sound.count("\n") + 2
 
-    of_job = f"{PAPER}/growth/theory.py"
-    line, said = break_and_plan(of_job)
-    assert f"{of_job}:{line}: SyntaxError: " in said
+
+# a kind of run, and a module that it imports
+@fault("a syntax error in a job's module", LINE)
+@pytest.mark.parametrize("file", [f"{PAPER}/growth/runs.py", f"{PAPER}/growth/theory.py"])
+def test_a_syntax_error_in_a_job_s_module_is_one_line_of_a_dry_run(workspace, file):
+    line = add_syntax_error(workspace, file)
+    ended = workspace.snakemake("--dry-run", check=False)
+    said = ended.stderr + ended.stdout
+    assert ended.returncode != 0
+    assert f"{file}:{line}: " in said
+    assert "invalid syntax" in said
     assert said.count("error: ") == 1
     assert "Traceback" not in said
-    # here the rules cannot be read, and the words are Snakemake's own
-    of_pipeline = "src/learning_dynamics/pipeline/plan/config_files.py"
-    line, said = break_and_plan(of_pipeline)
-    assert f'{of_pipeline}", line {line}:\n' in said
+
+
+@fault("a syntax error in a module that plans", "Snakemake stops, and names file and line")
+def test_a_syntax_error_in_a_module_that_plans_is_named_with_its_line_by_snakemake(workspace):
+    file = "src/learning_dynamics/pipeline/plan/config_files.py"
+    line = add_syntax_error(workspace, file)
+    ended = workspace.snakemake("--dry-run", check=False)
+    assert ended.returncode != 0
+    assert f'{file}", line {line}:\n' in ended.stderr + ended.stdout
+
+
+@fault("a syntax error in another module of the pipeline", "one-line error of the command that imports it")
+@pytest.mark.parametrize("module", ["errors.py", "pipeline/commands/cli.py", "pipeline/commands/check.py"])
+def test_a_syntax_error_in_another_module_of_the_pipeline_is_one_line_of_a_command(workspace, module):
+    file = f"src/learning_dynamics/{module}"
+    line = add_syntax_error(workspace, file)
+    ended = workspace.cli("check")
+    assert ended.returncode != 0
+    assert f"{file}:{line}: SyntaxError: " in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
 
 
 @fault("a misspelt field in a caption", "one-line error; the previous pages stay")

@@ -48,6 +48,8 @@ def run_guarded(command: Callable[[], int | None]) -> int:
         return 1
     except OSError as error:
         text = f"{error.filename or 'a file'}: {error.strerror or error}; fix that, and run the same command again"
+    except SyntaxError:  # of a module that the command imports: `__main__` says so
+        raise
     except Exception as error:
         if isinstance(error, EOFError) and "marshal" in str(error):
             raise  # of a compiled file: `__main__` says so
@@ -59,14 +61,15 @@ def run_guarded(command: Callable[[], int | None]) -> int:
 
 
 def limit_memory() -> None:
-    """Let what cannot fit into this machine fail when it is asked for, before the machine starts to swap or to kill.
+    """Limit this process to the memory of the machine, or of its container.
 
-    Not where there is a GPU: its driver reserves more addresses than there is memory.
+    What cannot fit then fails when it is asked for, before the machine starts to swap or to kill. There is no limit
+    where there is a GPU: its driver reserves more addresses than there is memory.
     """
     if Path("/dev/nvidiactl").exists():
         return
     limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    with suppress(OSError, ValueError):  # no limit of a container
+    with suppress(OSError, ValueError):  # no such file, or "max" in it: no container sets a limit
         limit = min(limit, int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     if soft == resource.RLIM_INFINITY or soft > limit:
@@ -75,7 +78,7 @@ def limit_memory() -> None:
 
 
 def limit_time(minutes: float) -> None:
-    """End this process after some minutes with one line; a run that never ends would hold its place for ever."""
+    """End this process after some minutes with one line; a run that never ends would block other jobs for ever."""
 
     def raise_timeout(*_: Any) -> None:
         raise ProjectError(
