@@ -38,7 +38,7 @@ def set_variables_of_commands() -> None:
     os.environ.pop(NO_JIT_VARIABLE, None)  # runs would take hundreds of times as long
     threads = os.environ.get(THREADS_VARIABLE)
     if threads is not None and not (threads.isdecimal() and int(threads) > 0):
-        del os.environ[THREADS_VARIABLE]  # numba refuses a number below one, and warns of anything else
+        del os.environ[THREADS_VARIABLE]  # numba refuses a number below one, and warns of a text that is no number
 
 
 def set_variables_of_jobs() -> None:
@@ -79,11 +79,11 @@ def set_variables_of_user() -> None:
         getpass.getuser()
     except (KeyError, OSError):
         os.environ["LOGNAME"] = str(os.getuid())
-    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # Path.home() fails without a home
-    cache = Path(caches, "snakemake")
+    cache_root = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # Path.home() fails without a home
+    snakemake_cache = Path(cache_root, "snakemake")
     with suppress(OSError):
-        cache.mkdir(parents=True, exist_ok=True)
-    if not os.access(cache, os.W_OK):
+        snakemake_cache.mkdir(parents=True, exist_ok=True)
+    if not os.access(snakemake_cache, os.W_OK):
         os.environ["XDG_CACHE_HOME"] = str(Path.cwd() / ".cache")
         os.environ.setdefault("MPLCONFIGDIR", str(Path.cwd() / ".cache/matplotlib"))
 
@@ -94,7 +94,7 @@ def check_docstrings(level: int = sys.flags.optimize) -> None:
     Raises
     ------
     ProjectError
-        It says what to unset.
+        If `level`, as of ``-OO`` or PYTHONOPTIMIZE=2, is 2 or more.
     """
     if level >= 2:
         raise ProjectError(
@@ -109,14 +109,16 @@ def check_checkout(root: Path = ROOT) -> None:
     Raises
     ------
     ProjectError
-        It names both folders.
+        If `root` has no Snakefile, or the working folder is in another checkout.
     """
-    _check_editable(root)
-    around = (Path.cwd(), *Path.cwd().parents)
+    _check_has_checkout(root)
+    folders_above = (Path.cwd(), *Path.cwd().parents)  # the innermost first
     checkouts = [
-        folder for folder in around if (folder / "Snakefile").is_file() and (folder / "src/learning_dynamics").is_dir()
+        folder
+        for folder in folders_above
+        if (folder / "Snakefile").is_file() and (folder / "src/learning_dynamics").is_dir()
     ]
-    if checkouts and not checkouts[0].samefile(root):  # the innermost
+    if checkouts and not checkouts[0].samefile(root):
         raise ProjectError(
             f"this is the code of {root}, and the working folder belongs to {checkouts[0]}; "
             f"activate the environment of {checkouts[0]}, or work outside of it"
@@ -129,16 +131,17 @@ def check_snakefile(folder: str | Path, root: Path = ROOT) -> None:
     Raises
     ------
     ProjectError
-        It names both folders.
+        If `root` has no Snakefile, or `folder` is another checkout.
     """
-    _check_editable(root)
+    _check_has_checkout(root)
     if not Path(folder).samefile(root):
         raise ProjectError(
             f"{folder}: this environment runs the code of {root}; activate the environment of this checkout"
         )
 
 
-def _check_editable(root: Path) -> None:
+def _check_has_checkout(root: Path) -> None:
+    """Refuse a package that was copied where it is installed, without the Snakefile and configuration of a checkout."""
     if not (root / "Snakefile").is_file():
         raise ProjectError(
             f"{Path(__file__).parent}: is a copy of the package, installed without its configuration; install the "

@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Collection, Iterable
 
+LONGEST = 80  # characters of a value that a message quotes; chosen: with the words around it a message stays short
+
 
 class ProjectError(Exception):
     """An error that a person can do something about; the command line prints it without a traceback."""
@@ -33,18 +35,20 @@ class UnfinishedError(ProjectError):
 
 
 def shortened(value: object) -> str:
-    """Return a value as Python writes it, cut after 80 characters."""
+    """Return a value as Python writes it, cut after `LONGEST` characters."""
     text = repr(value)
-    return text if len(text) <= 80 else text[:80] + "..."
+    return text if len(text) <= LONGEST else text[:LONGEST] + "..."
 
 
 def suggest_name(name: object, candidates: Iterable[object]) -> str:
     """Return the end of an error message on an unknown name: the nearest of the candidates, or all of them."""
-    candidates = sorted(map(str, candidates))
-    matches = difflib.get_close_matches(str(name), candidates, n=1)
+    names = sorted(map(str, candidates))
+    matches = difflib.get_close_matches(str(name), names, n=1)
     if matches:
         return f"; did you mean `{matches[0]}`?"
-    return f"; known are: {', '.join(candidates)}" if candidates else "; none are known here"
+    if names:
+        return f"; known are: {', '.join(names)}"
+    return "; none are known here"
 
 
 def check_known(name: object, known: Collection[object], thing: str, where: str) -> None:
@@ -52,6 +56,11 @@ def check_known(name: object, known: Collection[object], thing: str, where: str)
 
     `where` begins the message. It is the place where the name is written (a file, a key, an option), or the paper that
     lacks what has this name.
+
+    Raises
+    ------
+    ProjectError
+        If `name` is not among the `known`.
     """
     if name not in known:
         raise ProjectError(f"{where}: no {thing} `{name}`{suggest_name(name, known)}")

@@ -24,25 +24,31 @@ from tests.judging.made_up import estimate, evaluation_of
 NUMBERS = st.one_of(st.floats(-10, 10), st.sampled_from([np.nan, np.inf, -np.inf]))
 
 
-@given(st.lists(NUMBERS, min_size=1), st.floats(-10, 10))
+@pytest.mark.parametrize(("side", "is_within"), [("at_most", np.less_equal), ("at_least", np.greater_equal)])
+@given(values=st.lists(NUMBERS, min_size=1), bound=st.floats(-10, 10))
 @example(values=[2.0, 3.0], bound=2.0)  # a number at its bound is within it
-def test_every_draw_is_counted_for_against_or_undecided(values, bound):
+def test_every_draw_is_counted_for_against_or_undecided(side, is_within, values, bound):
     values = np.array(values)
     finite = np.isfinite(values)
-    for check, satisfied in (
-        (every_draw("x", values, at_most=bound), values <= bound),
-        (every_draw("x", values, at_least=bound), values >= bound),
-    ):
-        assert check.draws_for == (satisfied & finite).sum(), check
-        assert check.draws_against == (~satisfied & finite).sum(), check
-        assert check.draws_undecided == (~finite).sum(), check
-        assert check.draws == len(values), check
-        if check.draws_against:
-            assert check.state == "fails", check
-        elif check.draws_undecided:
-            assert check.state == "undecided", check
-        else:
-            assert check.state == "holds", check
+    within = is_within(values, bound)
+    check = every_draw("x", values, **{side: bound})
+    assert check.draws_for == (within & finite).sum()
+    assert check.draws_against == (~within & finite).sum()
+    assert check.draws_undecided == (~finite).sum()
+    assert check.draws == len(values)
+
+
+@pytest.mark.parametrize(
+    ("values", "state"),
+    [
+        pytest.param([1.0, 2.0], "holds", id="all within"),
+        pytest.param([1.0, np.nan], "undecided", id="one without a number"),
+        pytest.param([1.0, 3.0], "fails", id="one beyond"),
+        pytest.param([np.nan, 3.0], "fails", id="one beyond and one without a number"),
+    ],
+)
+def test_one_draw_beyond_the_bound_fails_and_else_one_without_a_number_leaves_undecided(values, state):
+    assert every_draw("x", values, at_most=2.0).state == state
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,9 @@ def test_mathml_has_a_space_after_the_name_of_a_function():
 def test_in_mathml_a_minus_is_a_sign_after_a_relation_and_an_operation_between_terms():
     # browsers leave no space after an operator of the form `prefix`
     assert '<mo form="prefix">−</mo><mn>1</mn>' in maths.to_mathml("x = -1")
-    assert "prefix" not in maths.to_mathml(r"(a) - |b| - c")
+    between_terms = maths.to_mathml(r"(a) - |b| - c")
+    assert between_terms.count("<mo>−</mo>") == 2
+    assert "prefix" not in between_terms
 
 
 def test_bars_in_mathml_neither_stretch_nor_have_space():
