@@ -28,7 +28,7 @@ class Estimate:
     draws : int
         Independent draws behind it.
     how : str
-        Of what the interval is, and how it was found: ``mean (t)``, ``median (order statistics)``.
+        What the value is of the draws, and how its interval was found: ``mean (t)``, ``median (order statistics)``.
     missing : int
         Draws among them that gave no number.
     """
@@ -46,9 +46,10 @@ class Estimate:
         return float(max(self.value - self.lower, self.upper - self.value))
 
     def draws_to_decide(self, bound: float) -> int | None:
-        """Return about how many draws the bound takes to lie outside of the interval, if value and spread stay.
+        """Return about how many draws it takes until the interval no longer contains the bound.
 
-        None where no number of draws would do: the bound is the value, but for less than its rounding error.
+        Value and spread are taken to stay as they are. None where no number of draws would do: bound and value are
+        equal up to rounding.
         """
         gap, end = abs(self.value - bound), self.lower if bound < self.value else self.upper
         half_width = abs(self.value - end)
@@ -99,7 +100,7 @@ def _one_per_draw(values: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def mean(values: Sequence[float] | np.ndarray) -> Estimate:
-    """Mean over draws, interval by Student's t; without width information (one draw) the interval is infinite."""
+    """Mean over draws, interval by Student's t; of fewer than two draws, or with one not finite, it is infinite."""
     values = _one_per_draw(values)
     if len(values) < 2 or not np.isfinite(values).all():
         value = float(values.mean()) if len(values) else np.nan
@@ -173,7 +174,7 @@ def slope(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> E
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best of several settings: which were tried, which was best, and whether it lay at the end of the grid."""
+    """The best of several settings: which were tried, which was best, and whether it is at an end of the grid."""
 
     grid: tuple[float, ...]
     at: float

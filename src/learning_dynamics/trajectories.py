@@ -14,7 +14,7 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass
 class Trajectory:
-    """What a run leaves behind: raw states, or of many the few numbers that are read of each; never metrics.
+    """What a run leaves behind: raw states or, where they are many, the few numbers that metrics read of each.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ def ensemble(
     label : str
         Of the bar that shows how far the loop is.
     **constants
-        Of all members together.
+        What all members share.
 
     Raises
     ------

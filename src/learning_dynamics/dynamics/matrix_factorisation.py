@@ -65,7 +65,7 @@ def descend(
     stop : float
         A member stops at the first step at which its loss is at most this.
     max_steps : int
-        It stops here in any case.
+        A member stops after so many steps in any case.
     optimiser : str
         gradient_descent, or group_rmsprop: every layer moves with one step size, `learning_rate` over the root
         of the smoothed squared norm of the whole gradient.
@@ -84,7 +84,7 @@ def descend(
         stack = _Stack(
             [layer[at] for layer in layers], truth[at], mask[at], learning_rate[at], optimiser, precision, device
         )
-        # a member that diverges overflows before its loss, which is what ends it, is looked at
+        # a member that diverges overflows before its loss is looked at; the loss then ends it
         with np.errstate(over="ignore", invalid="ignore"):
             parts.append(stack.run(stop, max_steps))
     return Ended(*(np.concatenate(values) for values in zip(*parts, strict=True)))

@@ -1,8 +1,8 @@
 """What a claim is: a prediction, a judge that can refuse it, rivals that it must refuse, and the verdict of all draws.
 
-A claim's function is given metrics tables by role and yields checks, the headline first. Beside the number that a check
-is about are its rivals, its correction and the fact that the page prints. A rival that alters several checks has its
-phrase beside each of them.
+A claim's function is given metrics tables by role and yields checks, the headline first. A check has a number and what
+is predicted of it; it may have rivals, a correction, and a fact that the page prints. A rival that alters several
+checks is given to each of them, under the same phrase.
 
 Every function of `criteria` takes, besides the parameters that it shows, `rivals`, `printed`, `corrected`, `fact` and
 `scaled` (`checks.takes_rivals`). A rival, or a correction, is another value of what the check predicts: the bound of

@@ -40,14 +40,16 @@ class Check:
     value, lower, upper : float
         What was measured, and its 95 % interval; nan where a number has no interval.
     interval : str
-        Of what the interval is, and how it was found.
+        What the value is of the draws, and how its interval was found: ``the draw nearest its bound, of 60``, ``mean
+        (t)``, ``share (Wilson)``.
     criterion : str
         What the quantity must satisfy, with the reason for the bound.
     margin : float
         Factor by which the value stays inside its bound: above 1 inside, below 1 beyond it; nan where bounds have
         no natural unit.
     predicted : float
-        What the prediction says of the quantity; nan where it names no number. A criterion's bound is not it.
+        What the prediction says of the quantity; nan where it names no number. The bound of a criterion is no
+        prediction.
     draws, draws_for, draws_against, draws_undecided : int
         How many draws there are, and what each says by itself.
     excluded : str
@@ -57,14 +59,15 @@ class Check:
     is_premise : bool
         Whether this is what the sentence assumes: where it is not met, nothing is decided.
     outermost : float
-        The largest of all draws under an upper bound, the least over a lower one; nan where a check is on one number.
+        The largest value of all draws under an upper bound, the least over a lower one; nan of a check on an estimate.
     facts : mapping from str to float
         Numbers for the fields of the claim's docstring.
     replacements : tuple of str
         Phrases of what may replace what is printed: its rivals, and `CORRECTION` if it has one.
     under : callable, optional
-        ``under(phrases, factor)`` returns the check under the first replacement among `phrases` that it has, or else
-        as printed, its prediction multiplied by a factor; None where that claims nothing of the quantity.
+        ``under(phrases, factor)`` returns the check with another prediction: that of the first of `phrases` that is
+        among `replacements`, or else the printed one, multiplied by `factor`. It returns None where the prediction is
+        `NOT_CLAIMED`.
     """
 
     name: str
@@ -109,7 +112,7 @@ class Check:
         return self.with_change(undecided)
 
     def with_change(self, change: Callable[[Check], Check]) -> Check:
-        """Return the check changed, and under each of its replacements changed likewise."""
+        """Return what `change` makes of the check, and of the check under each of its replacements."""
         under, changed = self.under, change(self)
         if under is None:
             return changed
@@ -171,20 +174,21 @@ def takes_rivals(
     quantity.
 
     printed : object
-        What the paper says, where that is not what the arguments say; these are then the correction's, unless
-        `corrected` is given. A correction that claims more than the paper does is ``every_draw(name, ratios,
-        at_most=1.0, printed=NOT_CLAIMED)``.
+        What the paper says, where the arguments say something else: they are then the correction's, unless
+        `corrected` is given. A check of the correction alone, on what the paper does not claim, is ``every_draw(name,
+        ratios, at_most=1.0, printed=NOT_CLAIMED)``.
     corrected : object
-        What holds where the printed prediction fails. A correction that claims less is ``equal(name, power, 2.0,
-        corrected=NOT_CLAIMED)``.
+        What holds where the printed prediction fails. A check of the paper's sentence alone, on what the correction no
+        longer claims, is ``equal(name, power, 2.0, corrected=NOT_CLAIMED)``.
     rivals : mapping from str to object
-        Wrong predictions by a phrase that the page prints. A phrase that several checks have is one rival, which alters
-        them all.
+        Wrong predictions, each under a phrase that the page prints. A phrase that several checks have is one rival,
+        which alters them all.
     fact : str
         Field of the docstring that the check's outermost number fills.
     scaled : bool or callable
-        Whether the smallest error that would have been refused is found by multiplying this prediction, or
-        ``scaled(prediction, factor)`` where it is no number; by default as the decorator says, of equalities it is.
+        Whether this prediction is multiplied by factors, to find its smallest error that would have been refused. A
+        callable, ``scaled(prediction, factor)``, multiplies what is no number. The default is the
+        decorator's: true of the two equalities, else false.
 
     Parameters
     ----------
@@ -192,8 +196,8 @@ def takes_rivals(
         The parameter that is the prediction. Of several it is the first that a call gives, as an argument or in the
         mapping of `printed` or `corrected`; if it gives none, the first.
     upper_bound, lower_bound : str
-        Which of these parameters is a bound. A bound is scaled to one side, that of a tighter one: a number that meets
-        a bound meets every looser one too.
+        Which of these parameters is a bound. A bound is only made tighter, whether the factor is above or below 1: a
+        number that meets a bound meets every looser one too.
     """
 
     def decorate(function: Callable[..., Check]) -> Callable[..., Check]:
@@ -284,7 +288,7 @@ def _title(function: str, signature: inspect.Signature, arguments: Sequence[Any]
     Raises
     ------
     CheckError
-        If something else stands where the quantity belongs.
+        If what is given for the quantity is no text.
     """
     is_named = bool(arguments) and next(iter(signature.parameters)) == "name"
     title = arguments[0] if is_named else named.get("name", function)

@@ -29,10 +29,11 @@ def every_draw(
     predicted: float = np.nan,
     different: int | None = None,
 ) -> Check:
-    """Check that a quantity stays within its bound on every draw; the draw nearest its bound, or beyond it, is shown.
+    """Check that a quantity stays within its bound on every draw.
 
-    Where bounds differ from draw to draw another may have the largest value (the least, under a bound from below):
-    the check says so. It also reports numbers that repeat from draw to draw.
+    The check shows the draw that is nearest its bound, or farthest beyond it. Where each draw has its own bound,
+    another draw may have the largest value (under a lower bound, the least): the check names this value too. If numbers
+    repeat from draw to draw, it says how many differ.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def every_draw(
     undecided : array_like of bool, shape (draws,), optional
         Draws that cannot be judged (an integration that did not get through).
     excluded : mapping from reason to count, optional
-        Draws that the claim is not about.
+        How many draws are left out since the claim is not about them, and why.
     predicted : float
         What the prediction says of the quantity, where it is not the bound.
     different : int, optional
@@ -56,7 +57,7 @@ def every_draw(
     Raises
     ------
     CheckError
-        If there is no draw, or not exactly one bound.
+        If there is no draw, not exactly one bound, or an argument of another shape.
     """
     if (at_most is None) == (at_least is None):
         raise CheckError(f"{name}: give one of at_most and at_least")
@@ -111,19 +112,33 @@ def equal_on_every_draw(
     undecided: Any = None,
     excluded: Mapping[str, int] | None = None,
 ) -> Check:
-    """Check that measured numbers equal their predictions on every draw; the largest error is shown, predicted 0.
+    """Check that measured numbers equal their predictions on every draw.
+
+    The error of a draw is its largest |measured - predicted|, divided by `relative_to`. The check shows the error that
+    is nearest its tolerance, or farthest beyond it; what is predicted of an error is 0.
 
     Parameters
     ----------
-    measured, predicted : array_like, shape (draws, ...)
-        Errors are taken as the largest over everything but draws. A single number is one draw.
+    name : str
+        The quantity.
+    measured : array_like, shape (draws, ...)
+        A single number is one draw.
+    predicted : array_like
+        Of the same shape, or of one that broadcasts to it.
     tolerance : float or array_like, shape (draws,)
         Error that the numerical method is known to make, in units of `relative_to`.
     relative_to : float or array_like, shape (draws,), optional
         What errors are divided by; by default the largest finite |measured| of the draw.
+    because, undecided, excluded
+        As of `every_draw`.
     resolution : float
         Smallest error that must be visible for the check to mean anything: a larger tolerance leaves it undecided. By
         default every tolerance is accepted.
+
+    Raises
+    ------
+    CheckError
+        If there is no draw, a tolerance is negative, or shapes do not fit.
     """
     # numbers that repeat are reported where each draw has its own prediction; under one for all draws they may agree
     by_draw = np.ndim(predicted) >= np.ndim(measured) and len(np.atleast_1d(predicted)) > 1
@@ -160,9 +175,19 @@ def equal_on_every_draw(
 
 @takes_rivals("bound", upper_bound="bound")
 def at_most(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
-    """Check that an estimate lies below a bound; undecided while its interval covers the bound.
+    """Check that an estimate is below a bound; the check is undecided while the estimate's interval contains the bound.
 
-    `counts` as in `equal`.
+    Parameters
+    ----------
+    name : str
+        The quantity.
+    estimate : Estimate or float
+        ``mean(values)`` or ``median(values)`` over draws, ``slope(x, y)``, or one number.
+    bound : float
+    because : str
+        Where the bound comes from.
+    counts : optional
+        As of `equal`.
     """
     bound = one_number(name, "bound", bound)
     measured = _estimate(name, estimate)
@@ -171,9 +196,10 @@ def at_most(name: str, estimate: Estimate | float, bound: float, *, because: str
 
 @takes_rivals("bound", lower_bound="bound")
 def at_least(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
-    """Check that an estimate lies above a bound; undecided while its interval covers the bound.
+    """Check that an estimate is above a bound; the check is undecided while the estimate's interval contains the bound.
 
-    A difference that is 0 on every draw decides no sign: it is not above 0. `counts` as in `equal`.
+    It is undecided too where the bound is 0 and a difference is 0 on every draw, which has no sign. The parameters are
+    those of `at_most`.
     """
     measured, bound = _estimate(name, estimate), one_number(name, "bound", bound)
     check = _undecided_with_its_draws(_ordered(name, measured, bound, upper=False, because=because, counts=counts))
@@ -197,11 +223,25 @@ def equal(
 
     Parameters
     ----------
+    name : str
+        The quantity.
+    estimate : Estimate or float
+        ``mean(values)`` or ``median(values)`` over draws, ``slope(x, y)``, or one number.
+    predicted : float
+    tolerance : float
+        Error that the numerical method is known to make, in units of the quantity.
     resolution : float
-        Smallest difference that must be visible: undecided if interval and tolerance hide it.
+        Smallest difference that must be visible: the check is undecided if interval and tolerance hide it.
+    because : str
+        Where the tolerance comes from.
     counts : optional
-        draws_for, draws_against, draws_undecided, excluded as in `Check`, where the claim counts them itself. Without
-        the first three all draws of the estimate count for the answer.
+        draws_for, draws_against, draws_undecided, excluded as of `Check`, where the claim counts them itself. Without
+        the first three, all draws of the estimate count as the check's state is: for, against or undecided.
+
+    Raises
+    ------
+    CheckError
+        If the tolerance is negative, or an argument is not one number.
     """
     measured, predicted = _estimate(name, estimate), one_number(name, "predicted", predicted)
     tolerance = one_number(name, "tolerance", tolerance)
@@ -240,10 +280,19 @@ def share_of_draws(
 
     Parameters
     ----------
+    name : str
+        The share, in words.
     holds : array_like of bool, shape (draws,)
-        Of each draw, whether it is so; of numbers, nan is undecided.
+        Whether it is true of each draw. As numbers 1 is true, 0 is false, and nan makes the draw undecided.
     at_least, at_most : float
-        Exactly one bound on the share; the 95 % Wilson interval must lie on its side.
+        Exactly one bound on the share. The check is decided where the whole 95 % Wilson interval is on one side of it.
+    undecided, because, excluded
+        As of `every_draw`.
+
+    Raises
+    ------
+    CheckError
+        If there is not exactly one bound, or `holds` has another shape.
     """
     if (at_most is None) == (at_least is None):
         raise CheckError(f"{name}: give one of at_most and at_least")
@@ -265,7 +314,11 @@ def share_of_draws(
 
 
 def at_optimum(check: Check, *optima: Optimum) -> Check:
-    """Return a check on the best of a grid: the grid in its criterion, and undecided if the best is at its edge."""
+    """Return a check on what is best on a grid; its criterion names the grid.
+
+    It is undecided if the best is at the edge of its grid: beyond it something may be better. With several optima, as
+    of several grids, one at an edge is enough.
+    """
     best_by_grid: dict[tuple[float, ...], list[Optimum]] = {}
     for optimum in optima:
         best_by_grid.setdefault(optimum.grid, []).append(optimum)
@@ -376,7 +429,7 @@ def _check(
 
 
 def _describe_draws(values: np.ndarray, nearest: int, upper: bool, n_distinct: int) -> str:
-    """Return which of the draws is shown; the one that lies farthest out, if it is another; how many draws differ."""
+    """Return which draw is shown, how many numbers differ, and the outermost value if another draw has it."""
     if values.size == 1:
         return "one number"
     description = f"{NEAREST}, of {values.size}"
@@ -401,7 +454,7 @@ def _nearest_its_bound(measured: np.ndarray, bound: np.ndarray, is_undecided: np
 
 
 def _factor(bound: float, value: float, upper: bool) -> float:
-    """Return by which factor a value stays inside a bound of its own sign; nan where there is none."""
+    """Return by which factor a value stays inside a bound of its own sign; nan where signs differ or one is 0."""
     if not np.isfinite(value) or bound == 0 or value == 0 or (bound > 0) != (value > 0):
         return np.nan
     with np.errstate(over="ignore"):  # infinite, where one of them is all but zero

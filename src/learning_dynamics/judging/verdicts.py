@@ -17,10 +17,11 @@ VERDICTS = ("reproduced", "corrected", "contradicted", "not reproduced", "undeci
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the checks say of one prediction: all of them must hold. The headline is no premise.
+    """What the checks say of one prediction: all of them must hold.
 
-    The headline is the quantity that the claim is about. The card shows the check that decides: the headline if all
-    hold, else the first that is as the judgement is.
+    The headline, which is no premise, is the check of the quantity that the claim is about. The card shows the check
+    that decides: a premise that does not hold; else the first check whose state is the judgement's, which is the
+    headline if all hold.
     """
 
     checks: tuple[Check, ...]
@@ -66,6 +67,11 @@ def judgement_under(checks: Sequence[Check], phrases: Sequence[str] = (), factor
         printed.
     factor : float
         What the predictions of checks that are `scaled` are multiplied by.
+
+    Raises
+    ------
+    CheckError
+        If every check is `NOT_CLAIMED`.
     """
     changed = [check.under(phrases, factor) if check.under else check for check in checks]
     claimed = [check for check in changed if check is not None]
@@ -107,7 +113,7 @@ def claim(
     Parameters
     ----------
     reference : str
-        Where it stands: ``Corollary 3.1``, ``Figure 2``, ``section 3.3``.
+        Where the paper has it: ``Corollary 3.1``, ``Figure 2``, ``section 3.3``.
     scope : str
         A theorem's hypotheses as tested; of an empirical statement, what it was tested on.
     origin : str
@@ -153,7 +159,26 @@ def claim(
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A claim's verdict, with the judgements that it follows from."""
+    """A claim's verdict, with the judgements that it follows from.
+
+    Attributes
+    ----------
+    verdict : str
+        One of `VERDICTS`.
+    judgement, corrected : Judgement, optional
+        What the checks say of what is printed, and of the correction; None of an untested claim, and where there is no
+        correction.
+    rivals : mapping from str to str
+        The verdict that each rival would get, by its phrase.
+    min_detectable_error : float
+        The smallest relative error of the prediction that would have been refused; nan where none was found or sought.
+    reason : str
+        Why the verdict is another than `reproduced`.
+    facts : mapping
+        What fills the fields of the claim's docstring.
+    quantifier : str
+        What the statement is about; see `claim`.
+    """
 
     verdict: str
     judgement: Judgement | None = None
@@ -166,7 +191,7 @@ class Evaluation:
 
     @property
     def decisive(self) -> Judgement | None:
-        """The judgement to show: the correction's where it is what holds, else the printed one's."""
+        """The judgement to show: that of the correction if the claim is corrected, else that of what is printed."""
         return self.corrected if self.verdict == "corrected" else self.judgement
 
 
@@ -179,8 +204,8 @@ def evaluate(
 ) -> Evaluation:
     """Call a claim's function with tables by role and settings, and judge its checks.
 
-    A rival that would get the same verdict leaves the claim undecided: such a verdict would say nothing. Half of the
-    time goes into the smallest error that would have been refused, which is not sought for a `verdict_alone`.
+    A rival that would get the same verdict leaves the claim undecided: such a verdict would say nothing. With
+    `verdict_alone` the smallest error that would have been refused is not sought, which saves half of the time.
 
     Raises
     ------

@@ -8,7 +8,7 @@ class ClassMoments:
     """Class means, C x P, and within-class covariance, P x P, in memory that does not grow with their number.
 
     Classes weigh equally, whatever their numbers of examples: covariances are averaged first within each
-    class, then over classes. Both are complete when `counts` examples of each class have been added.
+    class, then over classes. Means and covariance are complete when `counts` examples of each class have been added.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class ClassMoments:
         new = belongs.sum(dim=0)
         means = (belongs.T @ features) / new.clamp(min=1.0)[:, None]
         total = self._seen + new
-        # a class that the batch has none of stays where it is
+        # the mean of a class without an example in the batch stays as it is
         shift = torch.where(new[:, None] > 0, means - self.means, 0.0)
         centred = (features - means[labels]) * self._weights[labels].sqrt()[:, None]
         between = self._seen * new / total.clamp(min=1.0) * self._weights

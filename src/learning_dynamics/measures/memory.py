@@ -21,7 +21,7 @@ class LiveBytes(TorchDispatchMode):
     Attributes
     ----------
     live, peak : int
-        Bytes now, and at most so far; tensors that existed before count as nothing.
+        Bytes now, and the most bytes so far; tensors that existed before the context count as nothing.
     largest : int
         Entries of the largest tensor that was made.
     """
@@ -69,7 +69,7 @@ def images_within(
     """Return how many images a pass through a network may take at once within a bound on memory, at least one.
 
     Memory is counted on a copy of the network on the ``meta`` device in evaluation mode, at batches of two and three
-    images: their difference is what one image more needs.
+    images: the difference of the two counts is what one more image needs.
 
     Parameters
     ----------

@@ -179,8 +179,8 @@ class Project:
         Raises
         ------
         ProjectError
-            If there is no such run, its metrics are not there, they were made by other settings or other code, or there
-            are no such rows.
+            If there is no such run or no such row; or if the run's metrics are not there, or were made by other
+            settings or other code.
         """
         plan = self._plan(paper)
         check_known(run, list(plan.config.blocks(paper, "runs")), "run", paper)
@@ -228,8 +228,8 @@ class Project:
     def claims(self, paper: str | None = None) -> pd.DataFrame:
         """Return the claims with their verdicts: of the run that lies here, else the published ones.
 
-        ``attrs["of"]`` says which of the two, ``attrs["outdated"]`` which papers' verdicts other settings, other code
-        or an earlier run have made, and why; a warning names the papers.
+        ``attrs["of"]`` says which of the two. ``attrs["outdated"]`` says which papers' verdicts were made by other
+        settings, other code or an earlier run, and why; a warning names these papers.
         """
         plan = self._plan(paper)
         names = [paper] if paper else self.paper_names()
@@ -399,16 +399,16 @@ class Project:
         paper, claim : str
             As in the configuration.
         tables_by_role : mapping, optional
-            By the claim's roles a table of metrics, a trajectory (of a sweep all of its runs, as `simulate` returns
-            them), or a list of such; roles that are not given, or all of them, are those of the run that lies here.
+            For each role of the claim a table of metrics, a trajectory (of a sweep all of its runs, as `simulate`
+            returns them), or a list of such. A role that is not given has the tables on disk.
         **settings
             The claim's own settings, over those of the configuration.
 
         Raises
         ------
         ProjectError
-            If there is no such claim, role or setting, what is given is of another kind, rounded to single precision or
-            of several values of a swept setting, or a run's metrics are not there.
+            If there is no such claim, role or setting; if a table is of another kind of run, is rounded to single
+            precision or has several values of a swept setting; or if a run's metrics are not there.
         """
         plan = self._plan(paper, check=True)
         check_known(claim, list(plan.config.blocks(paper, "claims")), "claim", paper)

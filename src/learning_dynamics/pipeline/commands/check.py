@@ -28,12 +28,13 @@ READERS: dict[str, Callable[[Path], Any]] = {".parquet": read_arrow, ".npz": loa
 def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
     """Print every stale, damaged or left-over output, and what changed since it was made; return 1 if there is one.
 
-    Data sets, runs and tables of nothing that is configured are counted: another overlay may have made them.
+    Of data sets, runs and tables that the configuration does not have only the number is printed: another overlay may
+    have made them.
 
     Parameters
     ----------
     papers : sequence of str
-        Check these alone; without it all papers.
+        Only these; without it all papers.
     files : sequence of path
         Overlays, as for Snakemake.
     """

@@ -50,7 +50,7 @@ def execute(
         for text in (definition_of("figure", paper, job.spec["function"], name).caption, drawn.alt):
             fill(text, facts, place)
         figure = sized(drawn.figure, look)
-        figure.set_dpi(matplotlib.rcParams["savefig.dpi"])  # letters are a little wider or narrower at another
+        figure.set_dpi(matplotlib.rcParams["savefig.dpi"])  # at another resolution letters have other widths
         legible_ticks(figure)
         figure.set_layout_engine("none")  # all three formats have the layout of the PNG
         shown = {"facts": facts, "alt": drawn.alt, "panels": panel_boxes(figure)}

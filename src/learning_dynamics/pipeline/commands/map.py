@@ -70,13 +70,13 @@ def execute(
     x : str
         A swept setting, or a column of the metrics, along the horizontal axis.
     y : str
-        Another, along the vertical axis: a map. Without it lines are drawn.
+        Another setting or column along the vertical axis, for a map. Without it lines are drawn.
     quantity : str
-        One of those of the metrics, which are listed without it.
+        A quantity of the metrics. Without it the quantities are listed.
     at : At
         last (the default), first: in time; largest, smallest: in value.
     above : float
-        Draw the share of draws above this number, in place of their median.
+        Draw the share of draws above this number, instead of their median.
     where : sequence of str
         COLUMN=VALUE, which rows of the metrics; index=1 is the first entry of the quantity.
     out : path
@@ -274,7 +274,7 @@ def draw_heat_map(
 ) -> Figure:
     """Draw the value over two columns, a cell for each pair of their values, with contours of the prediction.
 
-    Numbers are sorted, words stand in their order of appearance. Without `limits` colours span the values, on a
+    Numbers are sorted, words keep their order of appearance. Without `limits` colours span the values, on a
     logarithmic scale where these do over two decades.
     """
     across, up = _in_order(points[x]), _in_order(points[y])

@@ -1,4 +1,4 @@
-"""Begin a paper: a folder with one topic, one run, metric, figure, claim and test, all working, to be changed."""
+"""Begin a paper: a folder with one topic, one run, metric, figure, claim and test; all work, and are yours to edit."""
 
 import keyword
 import re

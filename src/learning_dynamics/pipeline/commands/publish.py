@@ -35,9 +35,10 @@ MARKS = ("<!-- findings -->", "<!-- end of findings -->")  # of the README
 def execute(files: Sequence[Path] = (), papers: Sequence[str] = ()) -> None:
     """Write README, a page of Markdown for each paper, claims as CSV, versions, and the figures.
 
-    What was judged again stays as it was published where no draw, seed or range is there of this configuration. With
-    `files` it is another scale's, of some `papers`: verdict by verdict beside the default run's. The first pages of
-    other scales, which show the default run's verdicts, are written again with it.
+    What was published of claims judged again stays where this configuration has not judged them by draws, seeds or
+    ranges. With the default run, the first pages of other scales are written again, since they show its verdicts.
+
+    With `files` another scale is published, of some `papers`: each verdict beside that of the default run.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def execute(files: Sequence[Path] = (), papers: Sequence[str] = ()) -> None:
     Raises
     ------
     ProjectError
-        If results or figures are not those of the configuration as it stands.
+        If results or figures were made by other settings or other code.
     """
     configuration = load(files, {"papers": list(papers)} if papers else {})
     plan, scale = Plan(configuration), configuration.scale
@@ -103,7 +104,7 @@ def execute(files: Sequence[Path] = (), papers: Sequence[str] = ()) -> None:
 
 
 def refuse_stale(plan: Plan, results: Path, figures: Path) -> None:
-    """Raise `ProjectError` if a result or figure was not made by the configuration and the source as they stand."""
+    """Raise `ProjectError` if a result or figure was not made by the present configuration and sources."""
     pngs = {
         str(figures / paper / f"{name}.png"): plan.fingerprint("figure", paper, name)
         for paper in plan.config.papers

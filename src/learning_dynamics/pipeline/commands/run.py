@@ -22,11 +22,11 @@ def execute(
 ) -> None:
     """Call the run's function with its data and settings and save its trajectory.
 
-    A function with a parameter `resume` is given a folder in which it may keep what it has reached. The
-    folder lies outside the declared outputs, which Snakemake deletes before a job, under the fingerprint of
-    settings, data and science, so that nothing takes up the state of another configuration or of
-    code that has changed since. It is removed when the trajectory is saved. A job of Slurm's that runs out of time
-    before the function is done goes back into the queue, and on from there.
+    A function with a parameter `resume` is given a folder in which it may keep its state. The folder is outside the
+    declared outputs, which Snakemake deletes before a job. Its name is the fingerprint of settings, data and science,
+    so that no run resumes from the state of another configuration or of other code. It is removed when the trajectory
+    is saved. If a Slurm job's time ends before the function is done, the job goes back into the queue, and later
+    resumes.
 
     Constants that are arrays of the data set are not written where metrics are given the data set anyway.
     """
@@ -57,7 +57,7 @@ def simulate(
 ) -> Trajectory:
     """Return the trajectory of a run, given function and settings as `Plan.run` has them, and its data if it takes any.
 
-    What it has reached is kept in the folder `resume`, without one only as long as it runs.
+    The run keeps its state in the folder `resume`; without one, in a temporary folder that is deleted when it ends.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from learning_dynamics.pipeline.store.tables import read_table
 
 def execute(paper: str, function: str, /, metrics: Sequence[Path], out: Path) -> None:
     """Call ``module.function`` of a paper with the tables and write the text that it returns."""
-    # the function stands outside topics, where data sources stand too
+    # the function is outside topics, as data sources are
     compute = data_function(paper, function)
     tables = [read_table(path) for path in metrics]
     for path, table in zip(metrics, tables, strict=True):

@@ -16,7 +16,7 @@ REQUEUE_TIMEOUT = 120.0  # seconds within which Slurm ends a job that it has tak
 
 
 def may_requeue() -> bool:
-    """Whether this process is the only job of a submission that Slurm may put back; the job goes on where it was."""
+    """Whether this process is the only job of a submission that Slurm may put back; the job then resumes."""
     return REQUEUE in os.environ and "SLURM_JOB_ID" in os.environ
 
 

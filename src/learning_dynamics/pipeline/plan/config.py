@@ -17,9 +17,9 @@ from learning_dynamics.pipeline.plan.signatures import Signature, signature_of
 from learning_dynamics.pipeline.plan.sources import PACKAGE, TOPIC_MODULES, Definition, definition_of, definitions
 from learning_dynamics.pipeline.plan.sweeps import SweptRuns, runs_of_sweep, sweep_tables
 
-# where the block of a stage's job stands, if not in the section of its name
+# the section that has the block of a stage's job, where it has another name than the stage
 SECTIONS = {"run": "runs", "metrics": "runs", "bundle": "runs", "figure": "figures", "motion": "figures"}
-RUN_NAME = re.compile(r"[a-z][A-Za-z0-9_.+-]{0,199}")  # which files bear as their name
+RUN_NAME = re.compile(r"[a-z][A-Za-z0-9_.+-]{0,199}")  # it becomes the name of the run's files
 MAX_RUNS = 100_000  # of one sweep; chosen
 
 

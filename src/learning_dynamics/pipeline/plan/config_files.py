@@ -96,7 +96,7 @@ class ConfigFiles:
     layers : mapping from paper to Layers
         The files that a paper's block is merged from.
     seeds, seeds_of : sequence of int, tuple of str
-        The seeds under which claims are judged again, and the papers whose claims are.
+        The seeds under which claims are judged again, and the papers whose claims are judged under them.
     draws : int
         On how many draws ``snakemake robustness`` judges claims.
     """

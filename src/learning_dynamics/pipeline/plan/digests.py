@@ -1,7 +1,8 @@
 """What a job computes with: the modules of science that it imports, each with a digest of its syntax.
 
 A job calls a function that the configuration names. Its result depends on that function's module and, transitively, on
-those that it imports, wherever an import stands: without comments and docstrings. Tables beside a module count as well.
+those that it imports, at their heads or inside functions. Comments and docstrings do not count; tables beside a module
+do.
 """
 
 import functools

@@ -31,7 +31,7 @@ Row = dict[str, Any]
 
 @dataclass
 class Film:
-    """A figure in motion: its file, its caption, what it shows for those who cannot see it."""
+    """A figure in motion: its file, its caption, its alternative text."""
 
     webp: Path
     caption: str
@@ -107,8 +107,8 @@ class Topic:
 class OtherScales:
     """What a paper's claims say at its other scales."""
 
-    summary: str  # how many get another verdict at each
-    trained_on: list[str]  # of each scale
+    summary: str  # a clause on how many claims get another verdict at each scale
+    trained_on: list[str]  # for each scale what it trains on, in words
     # claims with another verdict at some scale, each with its verdicts in words: here, then at each scale
     turned: list[tuple[Row, list[str]]]
 
@@ -130,7 +130,7 @@ class Paper:
     references: list[Row]
     findings: list[str] = field(default_factory=list)
     other_scales: OtherScales | None = None
-    earlier: str = ""  # that its results were there before a run of other papers
+    earlier: str = ""  # a note that its results are from before a run of other papers; "" if they are not
 
     @property
     def bibtex(self) -> str:
@@ -154,7 +154,7 @@ class Paper:
 
     @property
     def failed_claims(self) -> list[Row]:
-        """The paper's own claims that do not hold as they stand, or are not decided."""
+        """The paper's own claims that do not hold as printed, or are not decided."""
         return self.of("corrected", "contradicted", "not reproduced", "undecided")
 
     def of(self, *verdicts: str) -> list[Row]:
@@ -163,13 +163,13 @@ class Paper:
 
 
 def count_verdicts(claims: Sequence[Row]) -> dict[str, int]:
-    """Return how many claims there are of each verdict, those that there are."""
+    """Return how many claims have each verdict, without verdicts that none has."""
     counts = {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in VERDICTS}
     return {verdict: count for verdict, count in counts.items() if count}
 
 
 def rejects(claim: Row) -> bool:
-    """Return whether a claim's verdict says that its rivals were rejected: it stands, as printed or corrected."""
+    """Return whether a claim's verdict says that its rivals were rejected: it holds, as printed or corrected."""
     return claim["verdict"] in ("reproduced", "corrected")
 
 
@@ -411,7 +411,7 @@ def card(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame
     variations = tables["variations"][tables["variations"]["claim"] == row["claim"]]
     checks = tables["checks"][tables["checks"]["claim"] == row["claim"]].to_dict("records")
     prediction = "corrected" if row["verdict"] == "corrected" else "printed"
-    # the headline of the prediction that stands, which for a corrected claim is not the printed one
+    # the check that decides; for a corrected claim it is one on the correction
     decisive = next((check for check in checks if check["of"] == prediction and check["decides"]), None)
     comparable = robustness.comparable_numbers(variations, decisive)
     digits = robustness.stable_digits(row, comparable)

@@ -20,12 +20,12 @@ Counts = Mapping[str, Counter[str]]
 
 
 def count_differences(results: Path, figures: Path, root: Path = published.ROOT) -> list[str]:
-    """Return where counts differ, a line for each place: what is published, a run, and the run from what is published.
+    """Return where counts differ, a line for each place: among published pages, in a run, and between the two.
 
     Parameters
     ----------
     results, figures : path
-        Where the run lies; without ``claims.parquet`` there is none to compare.
+        Folders of the run; without ``claims.parquet`` in the first there is no run to compare.
     root : path
         Folder of the project's ``README.md`` and ``docs/results``.
     """
@@ -120,7 +120,7 @@ def counts_of_readme(text: str) -> Counts:
     head = _cells(_first_match(r"^(\| paper \|.*)$", text))[2:]  # behind the title and the name
     counts: dict[str, Counter[str]] = {}
     for row, paper in re.findall(r"^(\| \[.*\]\(docs/results/(\w+)\.md\) \|.*)$", text, re.MULTILINE):
-        # a title may hold a bar, counts stand behind it
+        # a title may contain a bar; counts are the last cells
         numbers = _cells(row)[-len(head) :]
         counts[paper] = Counter({verdict: int(number or 0) for verdict, number in zip(head, numbers, strict=True)})
     return counts

@@ -39,7 +39,7 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
     folder : path
         Where the page will be.
     judged_again : str or None
-        The earlier commit at which claims were judged again, "" for this one; None if they were not.
+        The earlier commit at which claims were judged again, "" if it is this commit; None if they were not.
     """
     claims = [claim for paper in papers for claim in paper.claims]
     n_observations = sum(len(paper.observations) for paper in papers)
@@ -295,7 +295,7 @@ def _details(claim: Row, scopes: dict[str, Row]) -> str:
     text = f"Tested on: {scope}. {_capitalised(prose(describe_draws(decisive)))}."
     if not claim["rivals"]:
         return text
-    # where the claim stands the heading says "rejected": only another outcome is named
+    # where the claim holds, as printed or corrected, the heading says "rejected": only other outcomes are named
     rivals = []
     for rival, verdict in claim["rivals"].items():
         if rejects(claim) and rejected(verdict):

@@ -223,7 +223,7 @@ def _convert_pieces(text: str, *, formula: Convert, code: Convert, words: Conver
 
 
 def _signs(text: str) -> str:
-    """Return a text with a sign for each of `SIGNS` that stands alone, and with minus signs before numbers."""
+    """Return a text with a sign for each of `SIGNS` that is a word by itself, and with minus signs before numbers."""
     for ascii_, sign in SIGNS.items():
         text = re.sub(rf"(?<![^\s(]){re.escape(ascii_)}(?=\s)", sign, text)
     return re.sub(r"(?<![^\s(\[])-(?=\.?\d)", "−", text)

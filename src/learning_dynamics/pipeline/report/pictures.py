@@ -40,7 +40,7 @@ class Picture:
 
     @property
     def uri(self) -> Markup:
-        """The image as a data URI, to stand between double quotes."""
+        """The image as a data URI, for use between double quotes."""
         if self.kind == "svg+xml":  # text stays text: a quarter shorter than base64
             return Markup("data:image/svg+xml," + quote(self.data.decode().replace('"', "'"), safe=" /:;,=()'"))
         return Markup(f"data:image/{self.kind};base64,{base64.b64encode(self.data).decode()}")

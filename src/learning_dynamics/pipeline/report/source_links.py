@@ -36,7 +36,7 @@ def link_to_docs(text: str, paper: str, folder: Path, form: str) -> str:
 
 
 def link_to_function(paper: str, stage: str, function_name: str) -> str:
-    """Return where the function of a figure or claim stands: path below the project's folder, and line."""
+    """Return where the function of a figure or claim is: path below the project's folder, and line."""
     path = SOURCE_ROOT.joinpath(*topic_module(paper, TOPIC_MODULES[stage], function_name).split(".")).with_suffix(".py")
     name = function_name.rpartition(".")[2]
     line = next((node.lineno for node in read_syntax_tree(path).body if getattr(node, "name", None) == name), 1)

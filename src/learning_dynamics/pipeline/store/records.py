@@ -1,4 +1,4 @@
-"""How claims stand in tables: a row for each claim, for each of its checks, for each time that it was judged again."""
+"""Claims as tables: a row for each claim, for each of its checks, for each time that it was judged again."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ CHECK = (
     Column("excluded", "str", "draws of which the claim does not speak: how many, and why"),
 )
 PRINTED = "_as_printed"
-# of a corrected claim the check that decides is the correction's, and beside it stands that of what is printed
+# a corrected claim is decided by a check of the correction; these columns have the check of what is printed
 AS_PRINTED = (
     Column("quantity_as_printed", "str", "of a corrected claim: what is measured of the printed statement"),
     Column("predicted_as_printed", "float", "what is printed of that quantity, where it is a number", nullable=True),
@@ -170,7 +170,7 @@ def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
         "origin": about.origin,
         "scope": about.scope,
         "quantifier": evaluation.quantifier,
-        # a sentence that holds as it stands needs none, whatever another reading of it would
+        # a sentence that holds as printed needs no correction, even if another reading of it would
         "correction": "" if evaluation.verdict == "reproduced" else about.correction,
         **check_row(deciding),
         **{column.name: check_row(printed)[column.name.removesuffix(PRINTED)] for column in AS_PRINTED},

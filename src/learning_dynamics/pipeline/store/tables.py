@@ -108,7 +108,7 @@ def to_arrow(what: str | Path, table: pd.DataFrame, declared: tuple[Column, ...]
 
 def write_arrow(path: str | Path, arrow: pa.Table, record: Mapping[str, Any]) -> None:
     """Write a table that `to_arrow` returned, with its stamp."""
-    # no format's checksum covers the footer: the record stands behind one of its own
+    # parquet has no checksum of the footer, so that the record begins with one of its own
     text = json.dumps([_footer_crc(arrow.schema, record), record])
     arrow = arrow.replace_schema_metadata({KEY: text})
     with atomic_write(path) as partial:
