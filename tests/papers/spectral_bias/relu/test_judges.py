@@ -75,16 +75,18 @@ def test_unfitted_draws_from_small_weights_are_undecided(unfitted, verdict):
     alterations = ends("small", ranks(two=DRAWS), unfitted=unfitted), ends("large", ranks(four=DRAWS))
     evaluation = evaluation_on("relu_low_rank", *alterations)
     assert evaluation.verdict == verdict
-    assert evaluation.judgement.headline.draws_undecided == evaluation.facts["stuck"] == unfitted
+    assert evaluation.judgement.headline.draws_undecided == unfitted
+    assert evaluation.facts["unfitted_from_small"] == unfitted
 
 
 def test_facts_are_the_shares_of_draws_of_each_rank():
     alterations = ends("small", ranks(one=20, two=160, three=20)), ends("large", ranks(two=10, three=190))
     facts = evaluation_on("relu_low_rank", *alterations).facts
     shares = 20 / DRAWS, 160 / DRAWS, 20 / DRAWS
-    assert (facts["one"], facts["two"], facts["three_or_more"]) == pytest.approx(shares)
+    names = "share_at_rank_one", "share_at_rank_two", "share_above_rank_two"
+    assert tuple(facts[name] for name in names) == pytest.approx(shares)
     assert facts["value"] == pytest.approx((20 + 160) / DRAWS)  # rank 2 or below
-    assert facts["large"] == pytest.approx(190 / DRAWS)  # above rank 2
+    assert facts["share_above_rank_two_from_large"] == pytest.approx(190 / DRAWS)  # above rank 2
 
 
 # -- section 4: directions of the teacher ------------------------------------------------------------------------------
@@ -166,7 +168,8 @@ def test_facts_are_the_shares_of_draws_that_learn_one_direction_or_both():
     alterations = learn("small", both=10, one_or_both=150), learn("large", both=20, one_or_both=50)
     facts = evaluation_on("relu_teacher_directions", *alterations).facts
     assert facts["value"] == pytest.approx(20 / DRAWS)  # both, from large weights
-    assert (facts["large_one"], facts["small_one"]) == pytest.approx((50 / DRAWS, 150 / DRAWS))
+    assert facts["one_or_both_from_large"] == pytest.approx(50 / DRAWS)
+    assert facts["one_or_both_from_small"] == pytest.approx(150 / DRAWS)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +190,7 @@ def test_most_draws_must_learn_both_directions_with_many_samples_and_not_with_fe
 def test_the_share_that_learns_one_direction_alone_with_the_fewest_samples_is_a_fact():
     alterations = learn("few_samples", both=10, one_or_both=150), all_are_fitted("more_samples")
     facts = evaluation_on("relu_directions_with_samples", *alterations).facts
-    assert facts["one"] == pytest.approx((150 - 10) / DRAWS)
+    assert facts["share_of_one_alone"] == pytest.approx((150 - 10) / DRAWS)
 
 
 # -- Figure 5: the first saddle ----------------------------------------------------------------------------------------
@@ -202,7 +205,7 @@ def plateau_starts(number, times):
 
 
 @named_after_its_call
-def plateaus(*, second_ranks, at_zero=DRAWS, scale=SMALLEST, late=0, unfitted=0, low=0):
+def plateaus(*, second_ranks, at_zero=DRAWS, scale=SMALLEST, late=0, unfitted=0, fitted_at_second=0):
     """Return an alteration: draws of one initialisation scale start on a plateau, and meet a second one.
 
     The second begins at the recorded time in the middle of the list; then ranks are those of the first saddle. Every
@@ -220,8 +223,8 @@ def plateaus(*, second_ranks, at_zero=DRAWS, scale=SMALLEST, late=0, unfitted=0,
         How many draws enter their first plateau only after half of the time: it is not at zero.
     unfitted : int
         How many draws end just above the loss that counts as fitted; the others end just below it.
-    low : int
-        How many draws are just below that loss when the second plateau begins; the others are just above it.
+    fitted_at_second : int
+        How many draws are just below that loss when the second plateau begins already; the others are just above it.
     """
 
     def alter(tables):
@@ -237,7 +240,9 @@ def plateaus(*, second_ranks, at_zero=DRAWS, scale=SMALLEST, late=0, unfitted=0,
 
         is_loss = of_scale & (table["quantity"] == "loss")
         table.loc[is_loss & at_start, "value"] = 1.0
-        set_by_draw(table, is_loss & at_second_plateau, [0.95e-3] * low + [1.05e-3] * (DRAWS - low))
+        set_by_draw(
+            table, is_loss & at_second_plateau, [0.95e-3] * fitted_at_second + [1.05e-3] * (DRAWS - fitted_at_second)
+        )
         set_by_draw(table, is_loss & at_end, last_losses(unfitted=unfitted))
 
         is_plateau = of_scale & table["quantity"].isin(["plateau_start", "plateau_end"])
@@ -268,8 +273,8 @@ def plateaus(*, second_ranks, at_zero=DRAWS, scale=SMALLEST, late=0, unfitted=0,
         (plateaus(second_ranks=ranks(two=16) + ranks(one=130), unfitted=16), "reproduced"),
         (plateaus(second_ranks=ranks(one=DRAWS), unfitted=DRAWS), "not reproduced"),
         # as many may meet the second plateau at a loss that counts as fitted, from which it cannot go on
-        (plateaus(second_ranks=ranks(one=130), low=16), "reproduced"),
-        (plateaus(second_ranks=ranks(one=130), low=17), "undecided"),
+        (plateaus(second_ranks=ranks(one=130), fitted_at_second=16), "reproduced"),
+        (plateaus(second_ranks=ranks(one=130), fitted_at_second=17), "undecided"),
         # a larger scale at which it is so as well is a rival
         (plateaus(second_ranks=ranks(one=114), scale=LARGER), "undecided"),
     ],
@@ -293,20 +298,20 @@ def test_unfitted_draws_are_undecided_at_rank_1_and_count_against_at_rank_2():
 # at the larger scale 20 draws of 200 go through a saddle of rank 1; at the smallest 120 meet one, of which the first
 # six are unfitted, and the first two of these have a loss that counts as fitted when the second plateau begins
 AT_LARGER_SCALE = plateaus(second_ranks=ranks(one=20), scale=LARGER)
-AT_SMALLEST_SCALE = plateaus(second_ranks=ranks(one=120, two=40), at_zero=190, unfitted=6, low=2)
+AT_SMALLEST_SCALE = plateaus(second_ranks=ranks(one=120, two=40), at_zero=190, unfitted=6, fitted_at_second=2)
 
 
 @pytest.mark.parametrize(
     ("fact", "expected"),
     [
         pytest.param("value", (120 - 6) / DRAWS, id="go through a saddle of rank 1"),
-        pytest.param("smallest", SMALLEST, id="the smallest scale"),
-        pytest.param("zero", 190 / DRAWS, id="start on a plateau"),
-        pytest.param("second", (120 + 40) / DRAWS, id="meet a second plateau"),
-        pytest.param("rank_one", 120 / DRAWS, id="have rank 1 there"),
-        pytest.param("conditional", 120 / (120 + 40), id="have rank 1 of those that meet one"),
-        pytest.param("stuck", 6, id="have rank 1 and are unfitted"),
-        pytest.param("low", 2, id="have rank 1 at a loss that counts as fitted"),
+        pytest.param("smallest_scale", SMALLEST, id="the smallest scale"),
+        pytest.param("share_at_zero", 190 / DRAWS, id="start on a plateau"),
+        pytest.param("share_with_second_plateau", (120 + 40) / DRAWS, id="meet a second plateau"),
+        pytest.param("share_at_rank_one", 120 / DRAWS, id="have rank 1 there"),
+        pytest.param("share_at_rank_one_of_those", 120 / (120 + 40), id="have rank 1 of those that meet one"),
+        pytest.param("unfitted_at_rank_one", 6, id="have rank 1 and are unfitted"),
+        pytest.param("fitted_at_second_plateau", 2, id="have rank 1 at a loss that counts as fitted"),
     ],
 )
 def test_facts_on_plateaus_at_the_smallest_scale_are_shares_and_counts_of_draws(fact, expected):
@@ -316,14 +321,14 @@ def test_facts_on_plateaus_at_the_smallest_scale_are_shares_and_counts_of_draws(
 
 def test_facts_name_the_share_at_each_scale_and_where_it_is_above_one_half():
     facts = evaluation_on("relu_phase_one", AT_SMALLEST_SCALE, AT_LARGER_SCALE).facts
-    assert facts["course"] == "10% at 1e-02, 57% at 1e-07"  # 20 and 114 of 200
-    assert facts["turns"] == "from 1e-07 down"
+    assert facts["shares_by_scale"] == "10% at 1e-02, 57% at 1e-07"  # 20 and 114 of 200
+    assert facts["where_above_half"] == "from 1e-07 down"
 
 
 def test_facts_say_that_the_share_is_above_one_half_at_no_scale():
     few_at_smallest_scale = plateaus(second_ranks=ranks(one=20), at_zero=190)
     facts = evaluation_on("relu_phase_one", few_at_smallest_scale, AT_LARGER_SCALE).facts
-    assert facts["turns"] == "at no scale tried"
+    assert facts["where_above_half"] == "at no scale tried"
 
 
 def test_tables_have_as_many_draws_as_these_tests_count_with():

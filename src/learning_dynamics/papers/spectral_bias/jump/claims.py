@@ -295,8 +295,8 @@ def _rows_away_from_jumps(jump: Table, away: float) -> Table:
     far = jump.assign(sigma=sigma, after=delay > 0)[delay.abs() > away]
     if len(far.groupby(["index", "after"])) < 2 * jump["index"].nunique():
         raise Untested(
-            f"no recorded time before a jump, or none after it, is further from it than {away:g} of the jump's time: lower "
-            "`away`, or raise `horizon`"
+            f"no recorded time before a jump, or none after it, is further from it than {away:g} of the jump's time: "
+            "lower `away`, or raise `horizon`"
         )
     return far
 

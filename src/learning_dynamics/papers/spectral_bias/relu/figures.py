@@ -29,13 +29,12 @@ def fig2(small: Table, large: Table, *, percent: Count, loss: Fraction) -> Plot:
 
     A teacher of two ReLU neurons labels ten samples in five dimensions. (a), (b) Both panels show one draw: the first
     that from small weights ends at rank 2 and passes a plateau of rank 1. (a) From small weights singular values grow
-    one after the other, and those after the second stay small. Two of these rise late, after the last plateau of
-    `fig5a`. (b) From large weights all of them stay large. (a) and (b) agree with what the paper says of its Figure 2.
-    (c) Bars show ranks at the end, over all draws: how many singular values carry {percent} % of $|W|^2$. (d) Boxes
-    show cosines of the two principal angles between the span of the first two singular vectors of $W$ and that of the
-    teacher's neurons. Colours are those of (c), and grey is for random spans. Boxes hold half of the draws, whiskers
-    nine in ten. From small weights most draws learn one of the two directions; from large ones cosines are close to
-    those of random spans.
+    one after another, and most of those after the second stay small. (b) From large weights all of them stay large. (a)
+    and (b) agree with what the paper says of its Figure 2. (c) Bars show ranks at the end, over all draws: how many
+    singular values carry {percent} % of $|W|^2$. (d) Boxes show cosines of the two principal angles between the span of
+    the first two singular vectors of $W$ and that of the teacher's neurons. Colours are those of (c), and grey is for
+    random spans. Boxes hold half of the draws, whiskers nine in ten. From small weights most draws learn one of the two
+    directions; from large ones cosines are close to those of random spans.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
     member = typical_draw(small, percent, loss)
@@ -63,9 +62,9 @@ def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plo
     (a) The line shows the training loss on the draw of `fig2`. Shades mark plateaus, on which the loss falls more
     slowly than time to the power of -{slope:g}. The first is the saddle at zero, near which draws start. Phase 1 lasts
     until the end of the second. (b) Bars show shares of draws by number of plateaus, at the scale of (a). Hatched parts
-    are draws of rank 1 when the second plateau begins. {none:.0%} of draws have no second plateau. (c) Dots show, on
-    other draws, the share that has rank 1 when a second plateau begins and fits the data at the end. As the initial
-    scale falls the share rises, and then levels off. Its 95 % intervals are above one half (dashed) {turns}. The paper
+    are draws of rank 1 when the second plateau begins. {share_without_second_plateau:.0%} of draws have no second
+    plateau. (c) Dots show, on other draws, the share that has rank 1 when a second plateau begins and fits the data at
+    the end, at each initial scale. Its 95 % intervals are above one half (dashed) {where_above_half}. The paper
     says of its Figure 5a, which shows one draw, that the loss goes from saddle to saddle.
     """
     figure, (loss_axis, counts_axis, share_axis) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
@@ -88,8 +87,14 @@ def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plo
     letters((loss_axis, counts_axis, share_axis))
     # from the smallest scale up to the last before one whose interval reaches one half
     scales_above_half = list(itertools.takewhile(lambda scale: share_by_scale[scale].lower > 0.5, share_by_scale))
-    turns = rf"from a scale of ${power(scales_above_half[-1])}$ down" if scales_above_half else "at no scale tried"
-    facts = {"slope": settings_of(small)["slope"], "none": float((n_plateaus < 2).mean()), "turns": turns}
+    where_above_half = "at no scale tried"
+    if scales_above_half:
+        where_above_half = rf"from a scale of ${power(scales_above_half[-1])}$ down"
+    facts = {
+        "slope": settings_of(small)["slope"],
+        "share_without_second_plateau": float((n_plateaus < 2).mean()),
+        "where_above_half": where_above_half,
+    }
     return Plot(figure, facts, alt="A loss that falls in steps, with flat stretches shaded.")
 
 
@@ -97,9 +102,9 @@ def fig5b(small: Table, *, percent: Count, loss: Fraction) -> Plot:
     r"""Phase 1 of the ReLU student: the hidden layer's singular values up to the end of the first saddle after zero.
 
     The draw is that of `fig5a`, with the second plateau shaded. One singular value grows far ahead of the others. The
-    layer is approximately of rank 1 when the second plateau begins, as the paper says of its Figure 5b. On this plateau
-    the next three grow. At this scale {follow} of {draws} draws have rank 1 when a second plateau begins; {arrived}
-    draws have fitted the data at the end.
+    layer is approximately of rank 1 when the second plateau begins, as the paper says of its Figure 5b. At this scale
+    {rank_one_draws} of {draws} draws have rank 1 when a second plateau begins; {fitted} draws have fitted the data at
+    the end.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
     member = typical_draw(small, percent, loss)
@@ -113,8 +118,8 @@ def fig5b(small: Table, *, percent: Count, loss: Fraction) -> Plot:
     legend_below(figure, index_handles(int(select(small, SIGMA_W1)["index"].max())))
     facts = {
         "draws": small["seed"].nunique(),
-        "follow": int((first_saddle_ranks(small, percent) == 1).sum()),
-        "arrived": int(fitted_draws(small, loss).sum()),
+        "rank_one_draws": int((first_saddle_ranks(small, percent) == 1).sum()),
+        "fitted": int(fitted_draws(small, loss).sum()),
     }
     return Plot(figure, facts, alt="One singular value rises by orders of magnitude before the others follow.")
 
