@@ -5,6 +5,7 @@ import pytest
 
 from learning_dynamics.papers.softmax_dynamics.draws import (
     SmallStarts,
+    clause_of,
     one_in,
     share_difference,
     share_true,
@@ -27,6 +28,13 @@ def test_a_comparison_with_a_missing_number_is_missing():
 
 def test_a_missing_number_counts_among_all_draws_of_a_share():
     assert share_true([1.0, np.nan, 0.0, 1.0]) == 2 / 4
+
+
+@pytest.mark.parametrize(
+    ("share", "clause"), [pytest.param(0.25, "; 25% fall", id="of draws"), pytest.param(np.nan, "", id="of no draws")]
+)
+def test_a_clause_with_a_share_is_left_out_if_there_are_no_draws(share, clause):
+    assert clause_of("; {:.0%} fall", share) == clause
 
 
 @pytest.mark.parametrize(("share", "words"), [(0.05, "one in 20"), (0.2, "one in 5"), (0.15, "one in 6.67")])

@@ -25,9 +25,9 @@ def test_balanced_factors_are_balanced_for_any_sizes(examples, dimension, classe
 
 @pytest.mark.parametrize("init", ["balanced", "gaussian"])
 def test_draws_of_a_cell_do_not_depend_on_how_many_there_are(init):
-    _, of_two_draws = starts.cell_states([2, 1], dimension=2, init=init, scale=0.1, seeds=2, seed=3)
-    _, of_four_draws = starts.cell_states([2, 1], dimension=2, init=init, scale=0.1, seeds=4, seed=3)
-    np.testing.assert_array_equal(of_two_draws, of_four_draws[:2])
+    _labels, states_of_two = starts.cell_states([2, 1], dimension=2, init=init, scale=0.1, seeds=2, seed=3)
+    _labels, states_of_four = starts.cell_states([2, 1], dimension=2, init=init, scale=0.1, seeds=4, seed=3)
+    np.testing.assert_array_equal(states_of_two, states_of_four[:2])
 
 
 # exp(1e4) overflows in double precision, whose largest number is near exp(710)

@@ -95,6 +95,14 @@ def _wilson_interval(holds: np.ndarray) -> tuple[float, float]:
     return interval.low, interval.high
 
 
+def clause_of(clause: str, number: float) -> str:
+    """Return a clause of a claim's text with its number, or the empty text if that is nan, as the share of no draws is.
+
+    The clause has one field, as in ``"; {:.0%} of them align"``. A claim whose text needs it yields it as a fact.
+    """
+    return "" if np.isnan(number) else clause.format(number)
+
+
 def one_in(share: float) -> str:
     """Return a share in words: ``one in 20`` for 0.05."""
     return f"one in {1 / share:.3g}"

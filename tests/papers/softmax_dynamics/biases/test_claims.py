@@ -68,8 +68,8 @@ def test_the_share_of_pairs_in_order_is_somers_d():
 def test_facts_of_primacy_are_the_shares_of_draws_with_the_largest_class_first_and_with_all_pairs_in_order():
     times = random_times(order=-1.0)
     facts = judge_primacy(times).facts
-    assert facts["first"] == pytest.approx(np.mean(times[JUDGED].argmin(axis=1) == 0))
-    assert facts["ordered"] == pytest.approx(np.mean(shares_of_pairs_in_order(times) == 1))
+    assert facts["share_with_largest_first"] == pytest.approx(np.mean(times[JUDGED].argmin(axis=1) == 0))
+    assert facts["share_with_all_in_order"] == pytest.approx(np.mean(shares_of_pairs_in_order(times) == 1))
 
 
 def test_starts_of_a_large_scale_are_left_out_of_primacy():
@@ -175,7 +175,9 @@ def four_standard_errors(share: float) -> float:
     return 4 * np.sqrt(share * (1 - share) / STARTS)
 
 
-@pytest.mark.parametrize(("fact", "order"), [("expected", 1.0), ("square", 2.0)])
+@pytest.mark.parametrize(
+    ("fact", "order"), [("predicted_share", 1.0), ("share_at_order_zero", 0.0), ("share_at_order_two", 2.0)]
+)
 def test_shares_predicted_from_exchanged_gains_have_a_closed_form(fact, order):
     facts = judge_selection(random_starts(order=1.0), even_course(share=0.75)).facts
     closed = share_of_larger(order=order)
@@ -188,8 +190,8 @@ def test_the_share_of_random_starts_is_the_predicted_one():
     _, larger_is_faster, is_predicted = evaluation.judgement.checks
     closed = share_of_larger(order=1.0)
     assert larger_is_faster.value == pytest.approx(closed, abs=four_standard_errors(closed))
-    assert is_predicted.predicted == evaluation.facts["expected"]
-    assert evaluation.facts["faster"] == larger_is_faster.value
+    assert is_predicted.predicted == evaluation.facts["predicted_share"]
+    assert evaluation.facts["share_faster"] == larger_is_faster.value
     assert evaluation.verdict == "reproduced"
 
 
@@ -233,15 +235,15 @@ def test_signs_of_rates_at_random_starts_are_facts():
     starts = random_starts(order=1.0)
     larger, smaller = (starts.loc[starts["index"] == index, "rate"].to_numpy() for index in (1, 2))
     facts = judge_selection(starts, even_course(share=0.75)).facts
-    assert facts["gains_more"] == pytest.approx(np.mean(larger > smaller))
-    assert facts["shrinking"] == pytest.approx(np.mean(larger[abs(larger) > abs(smaller)] < 0))
+    assert facts["share_with_larger_signed_rate"] == pytest.approx(np.mean(larger > smaller))
+    assert facts["share_shrinking"] == pytest.approx(np.mean(larger[abs(larger) > abs(smaller)] < 0))
 
 
 @pytest.mark.parametrize("share", [0.75, 0.25])
 def test_the_loss_is_counted_by_relative_rates_too(share):
     # rates over singular values: 2 / 2 or 1 / 2 for the larger one, 1.5 for the smaller one, which is always faster
     facts = judge_selection(random_starts(order=1.0), even_course(share=share)).facts
-    assert facts["lost_while_relatively_faster"] == 0.0
+    assert facts["loss_while_relatively_faster"] == 0.0
 
 
 # -- alignment ---------------------------------------------------------------------------------------------------------
@@ -303,4 +305,4 @@ def test_the_share_of_random_directions_that_count_as_aligned_is_that_of_uniform
     first, second = rng.uniform(0, 2 * np.pi, (2, 100_000))
     by_chance = np.mean(np.abs(np.cos(first - second)) >= LEAST_COSINE)
     standard_error = np.sqrt(by_chance * (1 - by_chance) / len(first))
-    assert judge_alignment(cosines()).facts["random"] == pytest.approx(by_chance, abs=4 * standard_error)
+    assert judge_alignment(cosines()).facts["share_by_chance"] == pytest.approx(by_chance, abs=4 * standard_error)

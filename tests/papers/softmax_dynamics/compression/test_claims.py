@@ -49,7 +49,7 @@ def test_the_rank_of_most_skewed_draws_must_fall(share, falling_draws, verdict):
 def test_a_fall_below_the_threshold_counts_as_a_fact_alone():
     evaluation = evaluation_of_falls(0.04)  # of every skewed draw
     assert evaluation.judgement.headline.draws_for == 0
-    assert evaluation.facts["any_part"] == 1.0  # the share that falls at all
+    assert evaluation.facts["share_falling_at_all"] == 1.0
 
 
 def test_falls_in_a_rank_that_rises_all_the_same_leave_compression_undecided():
@@ -176,28 +176,32 @@ def test_shares_at_the_largest_skew_that_is_tried_are_facts():
     expected = {"value": 0.5, "equal": 0.1, "wide": 0.2, "widest": 0.3}
     assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
     assert facts["skewest"] == "3000 : 1 : 1 : 1"
-    assert facts["second"] == "1000 : 1 : 1 : 1"
+    assert facts["second_most_skewed"] == "1000 : 1 : 1 : 1"
 
 
 def test_facts_of_other_sizes_and_of_how_the_rank_falls():
     lasting = 0.1  # the share of all draws whose rank ends below its highest by the threshold
     facts = evaluation_of_phases(one_frequent(Shares(two=0.5), lasting=lasting)).facts
     expected = {
-        "at_second": 1.0,  # at 1000 : 1 : 1 : 1
-        "smallest_scale": 0.01,  # of half of the draws, those which show the phases
-        "at_smallest": 1.0,
-        "at_larger": 0.0,
-        "since": 0.0,  # in the other reading none shows the phases
-        "lasting": lasting / 0.5,  # of the draws that show them
+        "at_second_most_skewed": 1.0,  # at 1000 : 1 : 1 : 1
+        "with_later_falls": 0.0,  # in the other reading none shows the phases
         # of the tables of `one_rare` in `evaluation_of_phases`
         "one_rare": 0.5,
         "one_rare_equal": 0.1,
         "one_rare_wide": 0.2,
-        "depth": 0.07,
-        "meanwhile": 0.0,  # a fall of 0.04 is below the threshold
-        "grows": 1.0,  # sigma_1 grows faster than sigma_2
+        "median_fall": 0.07,
+        "one_rare_while_learned": 0.0,  # a fall of 0.04 is below the threshold
+        "share_with_faster_sigma_1": 1.0,  # sigma_1 grows faster than sigma_2
     }
     assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
+    # half of the draws start from the scale 0.01, and these show the phases
+    assert facts["by_scale"].startswith(": 100% from scale 0.01, 0% from larger ones")
+    assert f"in two dimensions {lasting / 0.5:.0%} end below" in facts["lasting_falls"]
+
+
+def test_where_one_scale_alone_was_tried_the_text_names_no_larger_ones():
+    of_one_scale = one_frequent(Shares(two=0.5)).query("scale == 0.01")
+    assert evaluation_of_phases(of_one_scale).facts["by_scale"] == ""
 
 
 @pytest.mark.parametrize("shown_in", ["phases", "phases_since_rare"])
@@ -319,7 +323,7 @@ def test_reuse_depends_on_whether_singular_values_or_eigenvalues_are_meant():
     assert evaluation_of_reuse(SECOND_GROWS_MORE_UNLESS_SQUARED, "singular values").verdict == "not reproduced"
     facts = evaluation_of_reuse(SECOND_GROWS_MORE_UNLESS_SQUARED, "eigenvalues").facts
     # shares of draws in which the first grows more than the second, of singular values and of eigenvalues
-    assert (facts["singular"], facts["eigenvalues"]) == (0.0, 1.0)
+    assert (facts["share_by_singular_values"], facts["share_by_eigenvalues"]) == (0.0, 1.0)
 
 
 def test_eigenvalues_that_grow_more_before_as_well_leave_reuse_undecided():
@@ -327,7 +331,7 @@ def test_eigenvalues_that_grow_more_before_as_well_leave_reuse_undecided():
     assert evaluation.verdict == "undecided"
     rivals_that_hold = [name for name, verdict in evaluation.rivals.items() if verdict == "reproduced"]
     assert rivals_that_hold == ["before they are learned, instead of while they are"]
-    assert evaluation.facts["eigenvalues_before"] == 1.0
+    assert evaluation.facts["earlier_share_by_eigenvalues"] == 1.0
 
 
 def test_eigenvalues_that_grow_more_only_in_the_third_phase_reproduce_reuse():
@@ -398,7 +402,7 @@ def test_over_classes_the_first_singular_value_must_outgrow_the_second_along_ano
 )
 def test_the_share_of_draws_whose_direction_over_classes_stays_is_a_fact(turned, share):
     facts = evaluation_over_classes(course(GROWS_IN_BOTH, turned=turned)).facts
-    assert facts["since_first"] == share
+    assert facts["share_keeping_direction"] == share
 
 
 # ratios of the first singular value to the second, from the second moment on; before, the contrary
@@ -515,7 +519,7 @@ def test_under_adamw_the_rank_must_fall_in_most_draws_with_skew_a_bottleneck_and
 def test_under_adamw_the_second_half_of_the_draws_is_judged_and_gives_the_facts():
     evaluation = evaluation_of_adamw(decays(0.9))
     assert evaluation.judgement.headline.draws == DECAY_DRAWS - CHOOSING
-    expected = {"depth": 0.1, "net": 0.3, "learned": 0.5}
+    expected = {"median_fall": 0.1, "median_rise": 0.3, "share_learned": 0.5}
     assert {fact: evaluation.facts[fact] for fact in expected} == pytest.approx(expected)
 
 
@@ -528,7 +532,8 @@ def test_a_decay_is_judged_on_draws_that_did_not_choose_it():
     evaluation = evaluation_of_adamw(table)
     assert evaluation.verdict == "not reproduced"
     assert evaluation.facts["decay"] == 0.3
-    assert evaluation.facts["most"] == 0.9  # at the decay 0.6
+    # the only other decay is 0.6
+    assert evaluation.facts["other_decays"] == " At the other decays 90% to 90% fall with skew and a bottleneck."
 
 
 def test_falls_over_classes_as_well_leave_those_over_examples_undecided():

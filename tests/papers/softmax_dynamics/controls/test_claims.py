@@ -107,8 +107,14 @@ def test_most_draws_of_a_control_must_warm_up_then_grow_without_a_fall_and_satur
 def test_facts_are_the_shares_of_draws_that_do_each(name):
     control = grid(warm=0.9, rises=0.8, saturated=0.5, falls=0.4, falls_while_rare=0.2, **CONTROLS[name])
     facts = judge(name, control).facts
-    expected = {"warm": 0.9, "rises": 0.8, "saturates": 0.5, "never": 1 - 0.4, "falls_while_rare": 0.2}
-    expected["never_with_all_three"] = 1 - 0.3
+    expected = {
+        "share_warming_up": 0.9,
+        "share_rising": 0.8,
+        "share_saturating": 0.5,
+        "share_never_falling": 1 - 0.4,
+        "share_falling_while_rare": 0.2,
+        "share_never_falling_with_all_three": 1 - 0.3,  # as in `judge`
+    }
     assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
 
 
@@ -118,7 +124,7 @@ def test_one_draw_must_show_all_parts_of_the_growth():
     is_growth = table["quantity"] == "growth"
     table.loc[is_growth, "value"] = np.where(table["seed"][is_growth] >= SEEDS - 33, ABOVE, BELOW)
     evaluation = judge("controls_uniform", table)
-    assert (evaluation.facts["warm"], evaluation.facts["rises"], evaluation.facts["value"]) == (
+    assert (evaluation.facts["share_warming_up"], evaluation.facts["share_rising"], evaluation.facts["value"]) == (
         33 / SEEDS,
         33 / SEEDS,
         16 / SEEDS,
@@ -319,12 +325,26 @@ def test_facts_of_the_contrast_are_shares_at_all_sizes_together_and_with_one_rar
         phases_of(with_both=0.6, equal=0.1, three=0.2, four=0.3),
         later=phases_of(with_both=0.7, equal=0.3, three=0.8, four=0.9),
     )
-    expected = {"with_both": 0.6, "equal": 0.1, "three": 0.2, "four": 0.3}
-    expected |= {"since": 0.7, "since_equal": 0.3, "since_three": 0.8, "since_four": 0.9}
-    # as in `judge_phases`
-    expected |= {"one_rare": 0.04, "one_rare_since": 0.5, "one_rare_equal": 0.02, "one_rare_wide": 0.06}
+    expected = {
+        "with_both": 0.6,
+        "equal": 0.1,
+        "in_three": 0.2,
+        "in_four": 0.3,
+        "with_later_falls": 0.7,
+        "equal_with_later_falls": 0.3,
+        "in_three_with_later_falls": 0.8,
+        "in_four_with_later_falls": 0.9,
+        # as in `judge_phases`
+        "one_rare": 0.04,
+        "one_rare_with_later_falls": 0.5,
+        "one_rare_equal_with_later_falls": 0.02,
+        "one_rare_in_three_with_later_falls": 0.06,
+    }
     assert {fact: evaluation.facts[fact] for fact in expected} == pytest.approx(expected)
-    assert (evaluation.facts["mildest"], evaluation.facts["skewest"]) == ("200 : 1 : 1 : 1", "3000 : 1 : 1 : 1")
+    assert (evaluation.facts["mildest_sizes"], evaluation.facts["most_skewed_sizes"]) == (
+        "200 : 1 : 1 : 1",
+        "3000 : 1 : 1 : 1",
+    )
     assert evaluation.judgement.headline.value == pytest.approx(0.6 - 0.1)  # with both less with equal classes
 
 
@@ -395,10 +415,18 @@ def test_facts_of_the_losses_are_shares_at_one_rare_class_one_frequent_class_and
     rare = {"with_all": 0.8, "equal": 0.1, "other": 0.2}
     frequent = {"with_all": 0.9, "equal": 0.3, "other": 0.4}
     facts = judge_squared_loss(rare, frequent).facts
-    expected = {"cross_entropy": 0.8, "squared_equal": 0.1, "squared": 0.2}
-    expected |= {"frequent": 0.9, "frequent_squared_equal": 0.3, "frequent_squared": 0.4}
-    # as in `judge_squared_loss`
-    expected |= {"eight": 0.06, "eight_squared": 0.3, "eight_squared_equal": 0.1}
+    expected = {
+        "one_rare": 0.8,
+        "one_rare_squared": 0.2,
+        "one_rare_squared_equal": 0.1,
+        "one_frequent": 0.9,
+        "one_frequent_squared": 0.4,
+        "one_frequent_squared_equal": 0.3,
+        # as in `judge_squared_loss`
+        "eight_examples": 0.06,
+        "eight_examples_squared": 0.3,
+        "eight_examples_squared_equal": 0.1,
+    }
     assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
 
 
@@ -434,7 +462,7 @@ def test_only_the_most_frequent_are_learned_by_the_definition(pattern):
     evaluation = evaluation_of_learned(pattern)
     assert evaluation.judgement.headline.value == float(agrees)
     assert evaluation.verdict == ("reproduced" if agrees else "not reproduced")
-    assert evaluation.facts["all_learned"] == 1.0  # the share of draws under cross-entropy that learn all classes
+    assert evaluation.facts["share_learning_all_classes"] == 1.0  # under cross-entropy
 
 
 @pytest.mark.parametrize(("that_learn_all", "verdict"), [(0, "reproduced"), (30, "not reproduced")])

@@ -31,7 +31,7 @@ HALF, END = 15.0, 30.0  # of the times of early flows
 
 @named_after_its_call
 def aligned_flows(*, order: float, off: float = 0.0, departure: float = 1e-9) -> pd.DataFrame:
-    """Return early flows that at the end grow at ||A|| = N^order; `off` is their relative distance from it.
+    """Return early flows that at the end grow at (1 + off) ||A||, where ||A|| = N^order.
 
     Predictions depart from 1/V by `departure`.
     """
@@ -249,7 +249,7 @@ def test_the_error_of_dropped_terms_must_fall_with_the_number_of_classes_and_be_
 
 def test_the_fewest_and_the_most_classes_of_random_starts_are_facts():
     facts = evaluation_of_equation_21(starts_over_sizes(order=0.0)).facts
-    assert (facts["fewest"], facts["most"]) == (4, 1000)
+    assert (facts["fewest_classes"], facts["most_classes"]) == (4, 1000)
 
 
 # above the bound ten times the departure is allowed, which is 1e-9 here
@@ -274,12 +274,22 @@ def test_growth_before_the_end_where_features_have_not_aligned_is_not_compared_w
     assert evaluation_of_equation_21(starts_over_sizes(order=0.0), early=early).verdict == "reproduced"
 
 
-# growth of order 0.5 is within the rival bound sqrt(N) as well; of order 0.9 it exceeds that, and the rival N / 2
-@pytest.mark.parametrize(("order", "verdict"), [(0.5, "undecided"), (0.9, "reproduced")])
-def test_a_smaller_bound_that_holds_as_well_leaves_equation_21_undecided(order, verdict):
+@pytest.mark.parametrize(
+    ("order", "verdict"),
+    [
+        pytest.param(0.5, "undecided", id="within the rival bound sqrt(N)"),
+        pytest.param(0.9, "reproduced", id="above the rival bounds sqrt(N) and N / 2"),
+    ],
+)
+def test_equation_21_is_decided_only_if_growth_exceeds_the_smaller_bounds_of_its_rivals(order, verdict):
     evaluation = evaluation_of_equation_21(starts_over_sizes(order=0.0), repeated=aligned_flows(order=order))
     assert evaluation.verdict == verdict
-    assert evaluation.facts["repeats"] == pytest.approx(order)  # the order of growth where examples repeat one context
+
+
+@pytest.mark.parametrize("order", [0.5, 0.9])
+def test_the_order_of_growth_of_a_repeated_context_is_a_fact_of_equation_21(order):
+    facts = evaluation_of_equation_21(starts_over_sizes(order=0.0), repeated=aligned_flows(order=order)).facts
+    assert facts["order_of_repeated_context"] == pytest.approx(order)
 
 
 @pytest.fixture(scope="module")
@@ -353,7 +363,7 @@ def test_no_rate_may_exceed_the_bound(starts, early, repeated, verdict):
 def test_rates_above_the_bound_at_confident_starts_are_facts():
     facts = evaluation_of_bound(starts_over_sizes(order=0.0), aligned_flows(order=0.5), aligned_flows(order=1.0)).facts
     assert facts["share_over_bound"] == pytest.approx(0.5)
-    assert facts["fastest"] == pytest.approx(3.0)
+    assert facts["fastest_confident"] == pytest.approx(3.0)
 
 
 def test_the_root_of_the_size_as_a_bound_leaves_this_one_undecided_if_it_holds_as_well():

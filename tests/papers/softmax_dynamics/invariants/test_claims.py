@@ -198,7 +198,7 @@ def test_linear_features_may_depart_by_the_draws_error_at_a_looser_tolerance(fac
 
 def test_the_departure_of_correlated_inputs_is_a_fact():
     facts = evaluate(claims.equation_12, {"inputs": linear_features(1e-9)}, {}).facts
-    assert facts["correlated"] == pytest.approx(CORRELATED_DEPARTURE)
+    assert facts["median_departure"] == pytest.approx(CORRELATED_DEPARTURE)
 
 
 # -- Theorem B.2 -------------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def test_features_and_weights_must_separate_from_small_starts(factors, shares_of
 
 def test_the_least_factor_at_a_small_scale_is_a_fact():
     evaluation = evaluation_of_separations(np.repeat([2.2, 2.1, 1.0], SEEDS), among_first(1.0, 1.0, 0.0))
-    assert (evaluation.facts["least"], evaluation.facts["scale_of_least"]) == (2.1, SCALES[1])
+    assert (evaluation.facts["least_growth"], evaluation.facts["scale_of_least_growth"]) == (2.1, SCALES[1])
 
 
 def evaluation_of_courses(falls_first: np.ndarray, others_fall: np.ndarray | bool = True) -> Evaluation:
@@ -98,13 +98,13 @@ def test_the_rank_must_fall_first_at_each_small_scale(shares, verdict):
     assert evaluation.verdict == verdict
     *of_small_scales, of_large_scale = shares
     assert evaluation.judgement.headline.value == pytest.approx(np.mean(of_small_scales))
-    assert evaluation.facts["large"] == pytest.approx(of_large_scale)
+    assert evaluation.facts["large_starts"] == f"; from {of_large_scale:.0%} of them it falls first"
 
 
 def test_of_the_draws_that_do_not_fall_first_the_share_that_rises_and_falls_is_a_fact():
     # of 50 draws of each scale the first 10 fall first; of the first 30 those that do not, 20, fall after their rise
     evaluation = evaluation_of_courses(among_first(0.2, 0.2, 0.2), others_fall=among_first(0.6, 0.6, 0.6))
-    assert evaluation.facts["rise_then_fall"] == pytest.approx(20 / 40)
+    assert evaluation.facts["other_draws"] == f" Of the other draws {20 / 40:.0%} rise and then fall."
 
 
 # -- expansion ---------------------------------------------------------------------------------------------------------
@@ -154,12 +154,12 @@ def test_the_rank_must_rise_from_the_first_class_learned_to_when_the_rarest_begi
     *of_small_scales, of_large_scale = shares
     mean = np.mean(of_small_scales)
     assert evaluation.judgement.headline.value == pytest.approx(mean)
+    assert evaluation.facts["large_starts"] == f"; from {of_large_scale:.0%} of them the rank rises by as much"
     expected = {
-        "large": of_large_scale,
-        "lowest": min(of_small_scales),
+        "lowest_share": min(of_small_scales),
         # the rank rises from when the first class is learned to when the rarest are, or only while the rarest are
-        "until_learned": mean,
-        "meanwhile": 0.0,
+        "share_rising_until_learned": mean,
+        "share_rising_while_rare": 0.0,
     }
     assert {fact: evaluation.facts[fact] for fact in expected} == pytest.approx(expected)
 
@@ -177,7 +177,7 @@ def test_as_a_variant_the_rank_must_rise_from_the_trough(expansion, verdict):
 def test_a_rise_while_the_rare_classes_are_learned_does_not_count_as_expansion():
     evaluation = evaluation_of_expansions(TOO_SMALL_A_RISE, later=0.3)
     assert evaluation.verdict == "not reproduced"
-    assert evaluation.facts["until_learned"] == evaluation.facts["meanwhile"] == 1.0
+    assert evaluation.facts["share_rising_until_learned"] == evaluation.facts["share_rising_while_rare"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_draws_whose_rare_classes_begin_to_be_learned_before_any_class_is_have_n
     evaluation = evaluation_of_expansions(RISE, rare_begin=rare_begin)
     assert evaluation.verdict == verdict
     assert evaluation.judgement.headline.value == share_that_rises
-    assert evaluation.facts["without_phase"] == 1 - share_that_rises
+    assert evaluation.facts["share_without_phase"] == 1 - share_that_rises
 
 
 @pytest.mark.parametrize(("sigma_2", "verdict"), [(1.1, "reproduced"), (0.9, "not reproduced")])
@@ -288,12 +288,13 @@ def test_factors_by_which_errors_shrink_are_facts():
     facts = evaluate(claims.frequent_classes_gain_confidence, {"course": course()}, SETTINGS_OF_COURSES).facts
     # errors are one less probabilities, those of `LEARNED`
     expected = {
-        "before": 0.7 / 0.4,  # of the largest class until the first class is learned
-        "frequent": 0.4 / 0.2,  # of the largest class while the features expand
-        "rarest": 0.8 / 0.65,  # of the rare classes in the same time
-        # shares of draws in which the error of the largest class shrinks by more than that of the rare ones
-        "share_more": 1,
-        "share_more_later": 0,  # afterwards it shrinks from 0.2 to 0.05, that of the rare ones from 0.65 to 0.08
+        "shrinkage_in_warm_up": 0.7 / 0.4,  # of the largest class until the first class is learned
+        "shrinkage_of_frequent": 0.4 / 0.2,  # of the largest class while the features expand
+        "shrinkage_of_rarest": 0.8 / 0.65,  # of the rare classes in the same time
+        # shares of draws in which the error of the largest class shrinks by more than that of the rare ones: while the
+        # features expand, and afterwards, when it shrinks from 0.2 to 0.05, and that of the rare ones from 0.65 to 0.08
+        "share_shrinking_more": 1,
+        "share_shrinking_more_later": 0,
     }
     assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
 

@@ -51,7 +51,10 @@ def nothing_falls(skew, dimension, scale, population):
 
 
 def as_measured(skew, dimension, scale, population):
-    """Return shares like those of the real region: over classes, from small starts and large skew, most draws fall."""
+    """Return shares like those of the real region: over classes, from small starts, most draws of large skew fall.
+
+    In two dimensions the skews 64 and 512 are large enough, in three or four only the skew 512.
+    """
     if population == "examples" or skew < 64 or scale > 0.5:
         return 0.0
     return 0.95 if dimension == 2 or skew > 100 else 0.0
@@ -106,15 +109,22 @@ def one_frequent(falling: dict[int, float], population: str) -> pd.DataFrame:
 
 
 def judge_skew(
-    shares, settings=SETTINGS, *, frequent=FALLS_WITH_A_BOTTLENECK, population="examples", **one_rare_class
+    shares,
+    settings=SETTINGS,
+    *,
+    frequent=FALLS_WITH_A_BOTTLENECK,
+    falls_over: str | None = None,
+    **one_rare_class,
 ) -> Evaluation:
     """Judge the necessity of skew: the rank of equal classes falls in at most one draw of twenty, `exceptions`.
 
     The premise is that it falls in `premise_share` or more of the draws where one class is frequent. Equal classes are
     those of the region, of which `shares` fall, and those of the table with one rare class.
 
-    `frequent` is that of `one_frequent`, and `population` of both; `skewed` and `equal` are those of `one_rare`.
+    `frequent` gives the shares of `one_frequent`; `skewed` and `equal` are those of `one_rare`. In both tables ranks
+    fall over the population that is judged, or over `falls_over`.
     """
+    population = falls_over or settings["population"]
     tables = {
         "region": region(shares),
         "one_frequent": one_frequent(frequent, population),
@@ -129,7 +139,7 @@ def judge_bottleneck(
     *,
     wide_share: float = 0.0,
     frequent=FALLS_WITH_A_BOTTLENECK,
-    population="examples",
+    falls_over: str | None = None,
     **one_rare_class,
 ) -> Evaluation:
     """Judge the necessity of a bottleneck: in three and four dimensions the rank falls in at most one draw of twenty.
@@ -137,9 +147,11 @@ def judge_bottleneck(
     The premise is that in two dimensions it falls in `premise_share` or more of the draws where one class is frequent.
     The region, of which `shares` fall, has two, three and four dimensions.
 
-    Without a bottleneck `wide_share` falls where one class is rare. `frequent` is that of `one_frequent`, and
-    `population` of both; `skewed` and `equal` are those of `one_rare` with a bottleneck.
+    Without a bottleneck `wide_share` falls where one class is rare. `frequent` gives the shares of `one_frequent`;
+    `skewed` and `equal` are those of `one_rare` with a bottleneck. In these tables ranks fall over the population that
+    is judged, or over `falls_over`.
     """
+    population = falls_over or settings["population"]
     tables = {
         "regions": [region(shares), region(shares, dimensions=(4,))],
         "one_frequent": one_frequent(frequent, population),
@@ -161,8 +173,8 @@ def test_equal_classes_are_judged_in_both_dimensions_from_two_small_scales():
 def test_facts_of_skew_are_shares_of_draws_of_skewed_classes_that_fall():
     facts = judge_skew(as_measured, skewed=0.4).facts
     expected = {
-        "with_both": 0.4,  # where one class is rare
-        "one_frequent": FALLS_WITH_A_BOTTLENECK[2],
+        "share_with_one_rare": 0.4,
+        "share_with_one_frequent": FALLS_WITH_A_BOTTLENECK[2],
         # in two dimensions, from small starts: of the skews 8, 64 and 512 the last two
         "over_classes": 0.95 * 2 / 3,
         "over_inputs": 0.0,
@@ -194,46 +206,49 @@ def test_starts_of_large_scale_are_left_out_of_necessity():
 
     without_large = judge_skew(shares, {**SETTINGS, "small_scale": 0.1})  # the large scale is 1.0
     assert without_large.verdict == "reproduced"
-    assert without_large.facts["large"] == 0.5
+    assert without_large.facts["large_starts"] == "; 50.0% of the draws from these fall"
     assert judge_skew(shares, {**SETTINGS, "small_scale": 1.0}).verdict == "not reproduced"
 
 
-def test_over_classes_a_bottleneck_is_not_necessary_where_large_skews_fall_without():
-    assert judge_bottleneck(as_measured, SETTINGS_OVER_CLASSES, population="classes").verdict == "not reproduced"
+def test_over_classes_a_bottleneck_is_not_necessary_where_large_skews_fall_without_one():
+    evaluation = judge_bottleneck(as_measured, SETTINGS_OVER_CLASSES)
+    assert evaluation.verdict == "not reproduced"
+    failing = [check.name for check in evaluation.judgement.checks if check.state == "fails"]
+    # `as_measured` has sizes in powers of a ratio; where one class is frequent, or one rare, nothing falls
+    assert failing == ["share of draws without a bottleneck that fall, at sizes in powers of a ratio"]
 
 
-def test_over_classes_a_bottleneck_is_necessary_where_nothing_falls_without():
+def test_over_classes_a_bottleneck_is_necessary_where_nothing_falls_without_one():
     def with_a_bottleneck(skew, d, scale, population):
         return as_measured(skew, d, scale, population) if d == 2 else 0.0
 
-    evaluation = judge_bottleneck(with_a_bottleneck, SETTINGS_OVER_CLASSES, population="classes")
+    evaluation = judge_bottleneck(with_a_bottleneck, SETTINGS_OVER_CLASSES)
     assert evaluation.verdict == "reproduced"
-    assert np.isnan(evaluation.facts["least_ratio"])  # the least skew that falls without a bottleneck
+    assert evaluation.facts["where_most_fall"] == "most draws fall at no ratio that was tried"
 
 
-def test_the_least_skew_that_falls_without_a_bottleneck_is_reported():
-    facts = judge_bottleneck(as_measured, SETTINGS_OVER_CLASSES, population="classes").facts
+def test_the_least_skew_at_which_most_draws_fall_without_a_bottleneck_is_a_fact():
+    facts = judge_bottleneck(as_measured, SETTINGS_OVER_CLASSES).facts
     # shares are those at this skew, without a bottleneck and with one
-    expected = {"least_ratio": 512.0, "share_at_least_ratio": 0.95, "share_in_two_dimensions": 0.95}
-    assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
+    said = "the least ratio at which most draws fall is 512 : 1 (95%; in 2 dimensions 95%)"
+    assert facts["where_most_fall"] == said
 
 
-def test_the_least_skew_that_falls_without_a_bottleneck_is_reported_by_scale():
+def test_the_least_skew_at_which_most_draws_fall_without_a_bottleneck_is_a_fact_at_each_scale():
     def shares(skew, d, scale, population):
         least_skew = 64 if scale == 0.001 else 512
         share = 0.6 if population == "classes" and skew >= least_skew else 0.0
         return share + 0.25 if d == 2 else share
 
     facts = judge_bottleneck(shares).facts
+    least_ratio = "the least ratio at which most draws fall is {} : 1 (60%; in 2 dimensions 85%)"
     expected = {
         "smallest_scale": 0.001,
-        "least_ratio": 64.0,
+        "where_most_fall": least_ratio.format(64),
         "largest_scale": 0.1,
-        "least_ratio_at_largest_scale": 512.0,
-        "share_at_least_ratio": 0.6,
-        "share_in_two_dimensions": 0.6 + 0.25,
+        "where_most_fall_at_largest_scale": least_ratio.format(512),
     }
-    assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
+    assert {fact: facts[fact] for fact in expected} == expected
 
 
 # one of three skews in one of two dimensions falls: a sixth of the share counts, and one draw in twenty may fall
@@ -251,13 +266,13 @@ def test_the_share_that_falls_without_a_bottleneck_is_over_all_skews_and_dimensi
         return 0.6 if (skew, d) == (8, 3) else 0.0
 
     # one of the skews 8, 64 and 512, in one of three and four dimensions
-    assert judge_bottleneck(shares).facts["powers"] == pytest.approx(0.6 / 6)
+    assert judge_bottleneck(shares).facts["share_at_powers"] == pytest.approx(0.6 / 6)
 
 
 def test_sizes_of_which_one_is_rare_must_not_fall_without_a_bottleneck():
     evaluation = judge_bottleneck(as_measured, wide_share=0.3)
     assert evaluation.verdict == "not reproduced"
-    assert evaluation.facts["same_sizes"] == 0.3  # without a bottleneck, where one class is rare
+    assert evaluation.facts["one_rare_in_three"] == 0.3
     assert judge_bottleneck(as_measured, wide_share=0.0).verdict == "reproduced"
 
 
@@ -278,7 +293,7 @@ def test_sizes_of_which_one_is_frequent_must_not_fall_in_three_dimensions_or_fou
         "with_both": 0.5,
         "in_three": in_three,
         "value": in_four,
-        "meanwhile_in_four": in_four,  # while the rare classes are learned
+        "while_rare_in_four": in_four,
     }
     assert {fact: evaluation.facts[fact] for fact in expected} == pytest.approx(expected)
 
@@ -290,19 +305,21 @@ every_necessity = pytest.mark.parametrize("judge", [judge_skew, judge_bottleneck
 @every_necessity
 @pytest.mark.parametrize("settings", [SETTINGS, SETTINGS_OVER_CLASSES], ids=["over examples", "over classes"])
 def test_necessity_is_undecided_where_one_start_in_twenty_falls_with_skew_and_a_bottleneck(judge, settings):
-    evaluation = judge(nothing_falls, settings, frequent={2: 1 / 20}, population=settings["population"])
+    evaluation = judge(nothing_falls, settings, frequent={2: 1 / 20})
     assert evaluation.verdict == "undecided"
     assert "the premise is not met" in evaluation.reason
 
 
 @every_necessity
 @pytest.mark.parametrize(
-    ("settings", "falling"),
-    [(SETTINGS, "classes"), (SETTINGS_OVER_CLASSES, "examples")],
-    ids=["over examples", "over classes"],
+    ("settings", "falls_over"),
+    [
+        pytest.param(SETTINGS, "classes", id="judged over examples"),
+        pytest.param(SETTINGS_OVER_CLASSES, "examples", id="judged over classes"),
+    ],
 )
-def test_necessity_is_undecided_where_the_rank_falls_over_the_other_population_alone(judge, settings, falling):
-    assert judge(nothing_falls, settings, population=falling).verdict == "undecided"
+def test_necessity_is_undecided_where_the_rank_falls_over_the_other_population_alone(judge, settings, falls_over):
+    assert judge(nothing_falls, settings, falls_over=falls_over).verdict == "undecided"
 
 
 # -- sufficiency -------------------------------------------------------------------------------------------------------
@@ -456,7 +473,7 @@ def test_phases_at_other_learning_rates_decide_nothing(treated, verdict):
 def test_the_setting_that_is_judged_is_named_and_counted_among_those_that_were_tried():
     facts = judge_phases(descents(treated=0.6)).facts
     assert facts["setting"] == "sizes 64 : 16 : 4 : 1, scale 0.1 and rate 0.8"
-    assert facts["settings"] == 2 * 2 * 2  # of two skewed sizes, two scales and two rates
+    assert facts["settings_tried"] == 2 * 2 * 2  # of two skewed sizes, two scales and two rates
 
 
 def test_shares_of_draws_that_show_the_phases_in_each_case_are_facts():
@@ -465,10 +482,10 @@ def test_shares_of_draws_that_show_the_phases_in_each_case_are_facts():
         "learned": 0.6,  # of the draws that have learned, which are all here
         "equal": 0.1,
         "wide": 0.2,
-        "skewest": 0.6,  # at the larger of the two skews, which is that of `COUNTS`
-        "slow_rate": SLOW_RATE,
-        "slow": 0.25,
-        "flow": 0.3,
+        "largest_share_at_most_skewed": 0.6,  # at the sizes `COUNTS`
+        "smallest_rate": SLOW_RATE,
+        "largest_share_at_smallest_rate": 0.25,
+        "largest_share_under_flow": 0.3,
     }
     assert {fact: facts[fact] for fact in expected} == pytest.approx(expected)
 
@@ -477,7 +494,11 @@ def test_the_fall_lasts_in_the_share_of_the_draws_with_phases_whose_rank_ends_lo
     given = descents(treated=0.6)
     # of 0.6 * SEEDS = 36 draws that show the phases, in 9 the rank comes back
     given.loc[(given["quantity"] == "end") & (given["seed"] < 9), "value"] = 2.0
-    assert judge_phases(given).facts["lasting"] == pytest.approx(27 / 36)
+    assert (
+        judge_phases(given)
+        .facts["lasting_falls"]
+        .startswith(f" Of the judged draws that show the phases {27 / 36:.0%} end")
+    )
 
 
 @pytest.mark.parametrize(
@@ -544,17 +565,16 @@ def test_few_equal_classes_may_show_the_phases_at_any_learning_rate(given, verdi
 def test_the_rates_that_are_tried_and_the_share_with_skew_and_a_bottleneck_are_facts():
     facts = judge_skew_under_descent(descents(), with_both=0.6).facts
     assert facts["largest_rate"] == RATE
-    assert facts["rates"] == 2
+    assert facts["rates_tried"] == 2
     assert facts["with_both"] == 0.6
 
 
 def test_the_share_of_equal_classes_is_of_all_draws_whether_they_learn_or_not():
     facts = judge_skew_under_descent(descents(equal=0.1, controls_learned=0.2)).facts
     assert facts["value"] == pytest.approx(0.1 / 2)  # from one scale of two
-    assert facts["learned"] == pytest.approx(0.2)  # from both
-    assert facts["of_learned"] == pytest.approx(0.1 / 2 / 0.2)
-    assert facts["smallest_rate"] == SLOW_RATE
-    assert facts["at_smallest_rate"] == 0.0
+    assert facts["share_learned"] == pytest.approx(0.2)  # from both
+    assert facts["share_of_learned"] == pytest.approx(0.1 / 2 / 0.2)
+    assert facts["smaller_rates"] == " At smaller rates at most 0.0% do, at the smallest, 0.08, 0.0%."
 
 
 def test_necessity_under_descent_is_undecided_where_skewed_classes_show_no_phases_either():
@@ -594,14 +614,14 @@ def test_three_phases_must_show_in_most_draws_from_the_smallest_scale(shown, ver
     assert evaluation.judgement.headline.value == pytest.approx(shown)
 
 
-def test_the_share_from_the_largest_scale_is_reported_on_its_own():
+def test_the_share_of_draws_from_the_largest_scale_is_a_fact():
     assert judge_phases_over_classes(grid(shown=0.9)).facts["share_at_largest_scale"] == 0.0
 
 
-def test_the_least_skew_from_which_on_most_draws_show_the_phases_over_classes_is_reported():
+def test_the_least_skew_from_which_on_most_draws_show_the_phases_over_classes_is_a_fact():
     facts = judge_phases_over_classes(grid(shown=0.9)).facts  # the region is `as_measured`
-    expected = {"least_ratio": 64.0, "ratio_below": 8.0, "share_below": 0.0}
-    assert {fact: facts[fact] for fact in expected} == expected
+    said = "most draws show the phases if the largest class has 64 times as many examples as the smallest, or more."
+    assert facts["where_most_show"] == f"{said} At a ratio of 8 to 1 0% do."
 
 
 def test_most_draws_of_each_kind_of_start_must_show_the_phases():
@@ -615,7 +635,7 @@ def test_phases_over_examples_as_well_leave_those_over_classes_undecided():
     table.loc[is_over_examples, "value"] = 1.0
     evaluation = judge_phases_over_classes(table)
     assert evaluation.verdict == "undecided"
-    assert evaluation.facts["over_examples"] == 1.0
+    assert evaluation.facts["share_over_examples"] == 1.0
 
 
 # -- why the population decides ----------------------------------------------------------------------------------------
@@ -673,7 +693,7 @@ def evaluation_of_lengths(**given: float) -> Evaluation:
 def test_lengths_and_both_ranks_must_be_as_predicted(order, classes, examples, verdict):
     evaluation = evaluation_of_lengths(order=order, classes=classes, examples=examples)
     assert evaluation.verdict == verdict
-    assert evaluation.facts["classes"] == pytest.approx(classes)
+    assert evaluation.facts["share_over_classes"] == pytest.approx(classes)
 
 
 def test_the_rank_over_classes_is_predicted_at_the_largest_skew():

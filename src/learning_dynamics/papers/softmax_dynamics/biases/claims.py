@@ -20,6 +20,7 @@ from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.draws import (
     TREATED,
     SmallStarts,
+    clause_of,
     first_two,
     most_small_starts,
     pairs_in_order,
@@ -57,14 +58,13 @@ def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) 
 
     A class is learned when the mean probability of its own class over its examples passes one half for good. Of each
     draw's pairs of classes of different size the share is measured in which the more frequent class comes first: it is
-    {value:.1%} on average, where an order that does not depend on the sizes gives one half. In {first:.0%} of the draws
-    the most frequent class is learned before all others, and in {ordered:.0%} all pairs are in order. Starts of scales
-    above {small_scale:g} are left out, because predictions are not uniform there: {large:.0%} of their pairs are in
-    order.
+    {value:.1%} on average, where an order that does not depend on the sizes gives one half. In
+    {share_with_largest_first:.0%} of the draws the most frequent class is learned before all others, and in
+    {share_with_all_in_order:.0%} all pairs are in order. Starts of scales above {small_scale:g} are left out, because
+    predictions are not uniform there{large_starts}.
     """
     skewed = Grid(grid, skewed=True)
-    # masks over the draws of the grid: `judged`, those of scales up to small_scale; `by_scale`, those of each such
-    # scale
+    # `starts.judged` is a mask over the draws of the grid: those of scales up to `small_scale`
     starts = SmallStarts(skewed.scale, small_scale)
     times, sizes = skewed.learning_times(), skewed.class_sizes  # shape (draws, classes), the largest class first
     # the share of each draw's pairs, shape (draws,); nan where the flow failed, which leaves the mean undecided
@@ -101,12 +101,15 @@ def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) 
             f"share of pairs in which the more frequent class is learned first, at scale {scale:g}", judged
         )
     most_frequent_first = times[:, 0] < times[:, 1:].min(axis=1)
-    larger_starts = in_order[~starts.judged]
+    of_large_starts = in_order[~starts.judged]
+    share_from_large_starts = of_large_starts.mean() if of_large_starts.size else np.nan
     yield Facts(
         small_scale=small_scale,
-        first=np.mean(most_frequent_first[starts.judged]),  # False in a flow that failed, where times are nan
-        ordered=share_true(in_order[starts.judged]),  # all pairs: their share is one
-        large=larger_starts.mean() if larger_starts.size else np.nan,
+        # False in a flow that failed, where times are nan
+        share_with_largest_first=np.mean(most_frequent_first[starts.judged]),
+        # all pairs of a draw are in order where their share is one
+        share_with_all_in_order=share_true(in_order[starts.judged]),
+        large_starts=clause_of(": {:.0%} of their pairs are in order", share_from_large_starts),
     )
 
 
@@ -130,18 +133,19 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
 
     $\sigma_1 \geq \sigma_2$ are the singular values of the features. New information is measured by the fall of the
     loss until the last class is learned: {value:.0%} of it comes while the larger singular value grows faster,
-    {lost_while_relatively_faster:.0%} while its relative rate, $\dot\sigma_i / \sigma_i$, is larger. This is a tendency
+    {loss_while_relatively_faster:.0%} while its relative rate, $\dot\sigma_i / \sigma_i$, is larger. This is a tendency
     of the whole, not of each moment. While some draws still learn, the share of all draws in which the larger one grows
-    faster is between {highest:.0%} (time {when_highest:.3g}) and {lowest:.0%} (time {when_lowest:.3g}). The sentence is
-    derived from equation 20, $|\dot\sigma_i| = |g_i| \sigma_i$ with $g_i = u_{1i}^T A v_{2i}$: $u_{1i}$ and $v_{2i}$
-    are singular vectors of $f$ and $W$, $A$ is the predictions minus the labels. It is about the sizes of the rates,
-    and each singular value has a factor $g_i$ of its own in it (errata 5), so that draws must be counted. At
-    {faster:.1%} of the random starts the larger one changes faster, growing or shrinking; of those it shrinks in
-    {shrinking:.0%}. The rates $|g_i| \sigma_i$ predict {expected:.1%} if $|g_1|$, $|g_2|$ and the pair of singular
-    values do not depend on one another. To test this, the prediction takes each of the three from any start of the same
-    scale. Rates that do not depend on $\sigma_i$ would give {constant:.1%}, rates like its square {square:.1%}. With
-    their signs, the larger one's rate exceeds the smaller one's at {gains_more:.1%} of the random starts, because small
-    random starts have rates of either sign equally often.
+    faster is between {highest_share:.0%} (time {time_of_highest_share:.3g}) and {lowest_share:.0%} (time
+    {time_of_lowest_share:.3g}). The sentence is derived from equation 20, $|\dot\sigma_i| = |g_i| \sigma_i$ with $g_i =
+    u_{1i}^T A v_{2i}$: $u_{1i}$ and $v_{2i}$ are singular vectors of $f$ and $W$, $A$ is the predictions minus the
+    labels. It is about the sizes of the rates, and each singular value has a factor $g_i$ of its own in it (errata 5),
+    so that draws must be counted. At {share_faster:.1%} of the random starts the larger one changes faster, growing or
+    shrinking; of those it shrinks in {share_shrinking:.0%}. The rates $|g_i| \sigma_i$ predict {predicted_share:.1%} if
+    $|g_1|$, $|g_2|$ and the pair of singular values do not depend on one another. To test this, the prediction takes
+    each of the three from any start of the same scale. Rates that do not depend on $\sigma_i$ would give
+    {share_at_order_zero:.1%}, rates like its square {share_at_order_two:.1%}. With their signs, the larger one's rate
+    exceeds the smaller one's at {share_with_larger_signed_rate:.1%} of the random starts, because small random starts
+    have rates of either sign equally often.
     """
     # -- along the course: arrays of shape (draws, times)
     least_learned = _by_time(select(course, PROBABILITY).groupby(["seed", "time"])["value"].min())
@@ -210,17 +214,17 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
     # after the start, while some draw is still learning
     while_learning = share_by_time[is_learning.any(axis=0) & (share_by_time.index > 0)]
     yield Facts(
-        highest=while_learning.max(),
-        when_highest=while_learning.idxmax(),
-        lowest=while_learning.min(),
-        when_lowest=while_learning.idxmin(),
-        lost_while_relatively_faster=np.mean(_loss_share(decrease, rate, sigma, 0.0)),
-        faster=larger_is_faster.value,
-        shrinking=(signed_rates[1] < 0)[is_faster].mean(),
-        gains_more=(signed_rates[1] > signed_rates[2]).mean(),
-        expected=predicted_share(1.0),
-        constant=predicted_share(0.0),
-        square=predicted_share(2.0),
+        highest_share=while_learning.max(),
+        time_of_highest_share=while_learning.idxmax(),
+        lowest_share=while_learning.min(),
+        time_of_lowest_share=while_learning.idxmin(),
+        loss_while_relatively_faster=np.mean(_loss_share(decrease, rate, sigma, 0.0)),
+        share_faster=larger_is_faster.value,
+        share_shrinking=(signed_rates[1] < 0)[is_faster].mean(),
+        share_with_larger_signed_rate=(signed_rates[1] > signed_rates[2]).mean(),
+        predicted_share=predicted_share(1.0),
+        share_at_order_zero=predicted_share(0.0),
+        share_at_order_two=predicted_share(2.0),
     )
 
 
@@ -299,9 +303,9 @@ def alignment(grid: Table, *, cosine: Fraction, small_scale: Positive, majority_
     The leading eigenvectors of $f^T f$ and $W W^T$, with the features $f$ and the classifier $W$, are compared at the
     start and when the first class is learned, from Gaussian starts, whose two factors are independent. They count as
     aligned if their $|\cos|$ is {cosine:g} or more. Independent random directions in the plane are aligned in
-    {random:.0%} of draws; at the starts {before:.0%} are. The flow conserves $f^T f - W W^T$ while both matrices grow:
-    from small starts the difference becomes small beside them, so that their eigenvectors must align. Starts of scales
-    above {small_scale:g} are left out; {large:.0%} of them align.
+    {share_by_chance:.0%} of draws; at the starts {share_at_start:.0%} are. The flow conserves $f^T f - W W^T$ while
+    both matrices grow: from small starts the difference becomes small beside them, so that their eigenvectors must
+    align. Starts of scales above {small_scale:g} are left out{large_starts}.
     """
     gaussian = Grid(grid, skewed=True, init="gaussian")
     starts = SmallStarts(
@@ -325,9 +329,9 @@ def alignment(grid: Table, *, cosine: Fraction, small_scale: Positive, majority_
         cosine=cosine,
         small_scale=small_scale,
         # the angle of two random lines in the plane is uniform up to a right angle
-        random=np.arccos(cosine) / (np.pi / 2),
-        before=share_true(at_start[starts.judged]),
-        large=share_true(when_learned[~starts.judged]),
+        share_by_chance=np.arccos(cosine) / (np.pi / 2),
+        share_at_start=share_true(at_start[starts.judged]),
+        large_starts=clause_of("; {:.0%} of them align", share_true(when_learned[~starts.judged])),
     )
 
 
@@ -404,16 +408,16 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     $\sigma_1'$.
 
     $A$ is the predictions minus the one-hot labels, with a row for each example. In each draw we measure the slope of
-    the time at which a class is learned on $\ln(1 / s)$, between the scales {larger:.0e} and {smallest:.0e}, and divide
-    it by the predicted factor. Growth in the first stage is exponential at a constant rate, so that the slope of the
-    first pair is off only by the spacing of recorded times. The third class is allowed a factor of the time squared
-    beside the exponential. This is chosen, because residuals of what is learned fall about like one over the time, and
-    change the second stage's rate by terms of that order. The drift of predictions, below, is not of this kind. At
-    sizes {example} the third class's factor is {third_factor:.3f}; if each class had one singular value of $A$ at the
-    start to itself, it would be {third_factor_one_by_one:.3f}.
+    the time at which a class is learned on $\ln(1 / s)$, between the scales {larger_scale:.0e} and
+    {smallest_scale:.0e}, and divide it by the predicted factor. Growth in the first stage is exponential at a constant
+    rate, so that the slope of the first pair is off only by the spacing of recorded times. The third class is allowed a
+    factor of the time squared beside the exponential. This is chosen, because residuals of what is learned fall about
+    like one over the time, and change the second stage's rate by terms of that order. The drift of predictions, below,
+    is not of this kind. At sizes {smallest_sizes} the third class's factor is {third_factor:.3f}; if each class had one
+    singular value of $A$ at the start to itself, it would be {third_factor_one_by_one:.3f}.
 
-    For the first pair the factor is the limit at small scales: at scale {largest:.0e} the most frequent class takes
-    {first_class_delay:.2f} times that limit (median). The second stage has no such limit. Along the first pair's
+    For the first pair the factor is the limit at small scales: at scale {largest_scale:.0e} the most frequent class
+    takes {first_class_delay:.2f} times that limit (median). The second stage has no such limit. Along the first pair's
     direction predictions for classes that are not yet learned depart from uniform ones, slowly but without end, and the
     slope of the second stage drifts. The third class's mean slope over its factor is {third_ratio_before:.4f} between
     the next larger scales and {third_ratio:.4f} here.
@@ -424,9 +428,8 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     below 5. The rule with a last stage at the third singular value of $A$ is rejected only at sizes far apart.
 
     Later classes are not judged. The fourth class's slope is {fourth_ratio:.3f} times the factor, up to
-    {largest_fourth_ratio:.3f} at some sizes, and at scale {largest:.0e} it takes {fourth_class_delay:.2f} times as long
-    as its factor gives (median). A third pair would have a third stage by the same rule, but the fifth class's slope is
-    {fifth_ratio:.2f} times what that predicts.
+    {largest_fourth_ratio:.3f} at some sizes, and at scale {largest_scale:.0e} it takes {fourth_class_delay:.2f} times
+    as long as its factor gives (median).{third_pair}
     """
     times = times_by_scale(flows)
     smallest, larger, *_, largest = times.columns  # scales, ascending
@@ -465,10 +468,10 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     differences = [last_alone(sizes)[2] / theory.pair_times(sizes)[2] - 1 for sizes in all_sizes]
     slopes_before = slopes_by_scale(times.drop(columns=smallest))  # between the next larger scales
     yield Facts(
-        larger=larger,
-        smallest=smallest,
-        largest=largest,
-        example=" : ".join(map(str, example)),
+        larger_scale=larger,
+        smallest_scale=smallest,
+        largest_scale=largest,
+        smallest_sizes=" : ".join(map(str, example)),
         third_factor=theory.pair_times(example)[2],
         third_factor_one_by_one=theory.times_one_by_one(example)[2],
         largest_difference=np.max(np.abs(differences)),
@@ -478,7 +481,11 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
         fourth_ratio=ratios[4].mean(),
         largest_fourth_ratio=mean_ratios[4].max(),
         fourth_class_delay=_ratio_to_limit(times, largest, index=4),
-        fifth_ratio=ratios[5].mean() if 5 in ratios else np.nan,
+        third_pair=clause_of(
+            " A third pair would have a third stage by the same rule; the fifth class's slope is {:.2f} times what "
+            "that predicts.",
+            ratios[5].mean() if 5 in ratios else np.nan,
+        ),
     )
 
 

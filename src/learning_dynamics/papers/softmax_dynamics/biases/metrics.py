@@ -25,16 +25,18 @@ from learning_dynamics.trajectories import Trajectory
     Column("value", "float", "flow time; empty for a class never learned, and for a failed flow", nullable=True),
 )
 def escapes(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure when each class is learned.
+    """Measure when each class escapes uniform predictions, which is when it is learned.
 
     Quantities
     ----------
     learning_time
-        By class, the flow time at which the probability of its own label passes one half for good; nan for a class that
-        is never learned, and for a failed flow.
+        By class, the flow time at which the probability of its own label passes one half for good, interpolated
+        linearly between records; nan for a class that is never learned, and for a failed flow.
     """
-    times = falls.learned_at(trajectory.time, trajectory.series["probabilities"].astype(float))
-    # Infinite times, of classes never learned, become nan, and units of log(1 / scale) flow time.
-    times = np.where(np.isfinite(times), times, np.nan) * np.log(1 / trajectory.constants["scale"])[:, None]
-    failed = starts.undecided(trajectory.series["probabilities"])
-    return cells.member_rows(trajectory, {LEARNING_TIME: times}, failed=failed)
+    # the probability of one half is `falls.LEARNED`; double precision, as single would round the times
+    probabilities = trajectory.series["probabilities"].astype(float)
+    relative_times = falls.learned_at(trajectory.time, probabilities)  # in units of log(1 / scale); infinite if never
+    flow_times = relative_times * np.log(1 / trajectory.constants["scale"])[:, None]
+    learning_times = np.where(np.isfinite(flow_times), flow_times, np.nan)
+    not_finite = starts.undecided(probabilities)
+    return cells.member_rows(trajectory, {LEARNING_TIME: learning_times}, failed=not_finite)

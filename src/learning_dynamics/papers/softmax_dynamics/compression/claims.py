@@ -24,6 +24,7 @@ from learning_dynamics.papers.softmax_dynamics.cases import Within, map_draws
 from learning_dynamics.papers.softmax_dynamics.cells import HAS_LEARNED
 from learning_dynamics.papers.softmax_dynamics.draws import (
     TREATED,
+    clause_of,
     most_draws,
     one_in,
     share_difference,
@@ -82,11 +83,11 @@ def compression(
 
     A fall counts if it follows a rise, both since the trough (the rank's lowest value until the first class is
     learned), and if its part while the rare classes are learned is {threshold:g} or more. The rank has such a fall in
-    {value:.1%} of the draws, at no scale in more than {highest:.0%} (scale {scale_of_highest:g}); if a smaller part
-    counts as well, in {any_part:.1%}. All three phases follow one another in {phases:.1%}. While the rare classes are
-    learned the rank rises by {threshold:g} or more in {rising:.0%}; it changes by {net:+.2f} in the median draw. The
-    rank is RankMe over all examples, as in section 2.1. Over the means of classes, and at larger skews, three phases
-    show (`three_phases_over_classes`).
+    {value:.1%} of the draws, at no scale in more than {highest_share:.0%} (scale {scale_of_highest_share:g}); if a
+    smaller part counts as well, in {share_falling_at_all:.1%}. All three phases follow one another in
+    {share_with_phases:.1%}. While the rare classes are learned the rank rises by {threshold:g} or more in
+    {share_rising:.0%}; it changes by {median_change:+.2f} in the median draw. The rank is RankMe over all examples, as
+    in section 2.1. Over the means of classes, and at larger skews, three phases show (`three_phases_over_classes`).
     """
     skewed = Grid(grid, skewed=True)
     # the part in the window of the deepest fall, 0 where there is none; nan where the flow failed
@@ -105,12 +106,12 @@ def compression(
     # of all draws: a flow that failed, nan, has none of these
     yield Facts(
         threshold=threshold,
-        highest=shares.max(),
-        scale_of_highest=shares.idxmax(),
-        any_part=np.mean(depth > 0),
-        phases=np.mean(phases == 1),
-        rising=np.mean(net >= threshold),
-        net=np.nanmedian(net),
+        highest_share=shares.max(),
+        scale_of_highest_share=shares.idxmax(),
+        share_falling_at_all=np.mean(depth > 0),
+        share_with_phases=np.mean(phases == 1),
+        share_rising=np.mean(net >= threshold),
+        median_change=np.nanmedian(net),
     )
 
 
@@ -133,23 +134,21 @@ def three_phases_under_flow(
     r"""Under gradient flow three phases can emerge with skewed classes and a bottleneck: the effective rank falls,
     rises, and falls again while the rare classes are learned.
 
-    A fall or a rise counts from {threshold:g} on. The paper states no sizes. The largest skew tried is judged, sizes
-    {skewest}, where one class is frequent and the others are rare. In two dimensions {value:.0%} of the draws show the
-    phases: {at_smallest:.0%} from scale {smallest_scale:g}, {at_larger:.0%} from larger ones, as there the rows of the
-    frequent class keep a spread that outweighs the rare ones, and the rank does not fall at first. With equal classes
-    they show in {equal:.1%}, in three dimensions in {wide:.0%}, in four in {widest:.0%}. At {second} they show
-    in {at_second:.0%}, in three dimensions in {at_second_wide:.0%}. If a fall after the rare classes are learned counts
-    as well, the phases show at {skewest} in {since:.0%}, in three dimensions in {since_wide:.0%} and in four in
-    {since_widest:.0%}. In two dimensions the fall does not last: the rank ends below its highest by {threshold:g} or
-    more in only {lasting:.0%} of the draws that show the phases. "Can emerge" is read as in `three_phases_exist`:
-    somebody who tries a handful of starts sees the phases, less often with equal classes, and less often in three or
-    four dimensions. Where one class is rare, at 33 : 33 : 33 : 1, the rank falls from when that class separates, in
-    {one_rare:.0%} of the draws after the other phases, with equal classes in {one_rare_equal:.1%}, in three dimensions
-    in {one_rare_wide:.1%}. The reason: three frequent classes share the plane evenly, so that the rank comes near two.
-    As the rare class takes its place opposite one of them, the variances along and across that direction become
-    different. From then on the larger singular value $\sigma_1$ of the features grows by more than $\sigma_2$ in
-    {grows:.0%} of the draws. In the median the rank falls by {depth:.2f}, slowly, for long after the rare class is
-    learned: while it is learned the rank falls in {meanwhile:.1%}.
+    A fall or a rise counts from {threshold:g} on. "Can emerge" is read as in `three_phases_exist`: {emerging} starts or
+    more show the phases, and fewer with equal classes, in three dimensions and in four. The paper states no sizes. The
+    largest skew tried is judged, sizes {skewest}, where one class is frequent and the others are rare. In two
+    dimensions {value:.0%} of the draws show the phases{by_scale}. With equal classes they show in {equal:.1%}, in three
+    dimensions in {wide:.0%}, in four in {widest:.0%}. At {second_most_skewed} they show in {at_second_most_skewed:.0%},
+    in three dimensions in {at_second_most_skewed_wide:.0%}. If a fall after the rare classes are learned counts as
+    well, the phases show at {skewest} in {with_later_falls:.0%}, in three dimensions in {wide_with_later_falls:.0%} and
+    in four in {widest_with_later_falls:.0%}.{lasting_falls} Where one class is rare, at 33 : 33 : 33 : 1, the rank
+    falls from when that class separates, in {one_rare:.0%} of the draws after the other phases, with equal classes in
+    {one_rare_equal:.1%}, in three dimensions in {one_rare_wide:.1%}. The reason: three frequent classes share the plane
+    evenly, so that the rank comes near two. As the rare class takes its place opposite one of them, the variances along
+    and across that direction become different. From then on the larger singular value $\sigma_1$ of the features grows
+    by more than $\sigma_2$ in {share_with_faster_sigma_1:.0%} of the draws. In the median the rank falls by
+    {median_fall:.2f}, slowly, for long after the rare class is learned: while it is learned the rank falls in
+    {one_rare_while_learned:.1%}.
     """
 
     def draws_of(counts: str, dimension: int, quantity: Quantity = within, at: float = threshold) -> np.ndarray:
@@ -212,29 +211,37 @@ def three_phases_under_flow(
     shows_with_one_rare = with_one_rare(PHASES_SINCE)
     depths = with_one_rare(FALL_SINCE)[shows_with_one_rare == 1]  # of the draws that show the phases
     judged = select(one_frequent, within, population="examples", threshold=threshold, counts=skewest, dimension=2)
-    is_smallest = judged["scale"] == judged["scale"].min()
+    smallest_scale = judged["scale"].min()
+    is_smallest = judged["scale"] == smallest_scale
     yield Facts(
         threshold=threshold,
+        emerging=one_in(emerging_share),
         skewest=skewest.replace("-", " : "),
-        smallest_scale=judged["scale"].min(),
-        at_smallest=share_true(judged["value"][is_smallest]),
-        at_larger=share_true(judged["value"][~is_smallest]),
+        by_scale=clause_of(
+            f": {share_true(judged['value'][is_smallest]):.0%} from scale {smallest_scale:g}, "
+            "{:.0%} from larger ones, where the rows of the frequent class keep a spread that outweighs the rare ones",
+            share_true(judged["value"][~is_smallest]),
+        ),
         equal=share_true(shows["equal"]),
         wide=share_true(shows["wide"]),
         widest=share_true(shows["widest"]),
-        second=second.replace("-", " : "),
-        at_second=share_true(draws_of(second, 2)),
-        at_second_wide=share_true(draws_of(second, 3)),
-        since=share_true(draws_of(skewest, 2, PHASES_SINCE)),
-        since_wide=share_true(draws_of(skewest, 3, PHASES_SINCE)),
-        since_widest=share_true(draws_of(skewest, 4, PHASES_SINCE)),
-        lasting=share_true(drop_from_peak[shows["treated"] == 1] >= threshold),
+        second_most_skewed=second.replace("-", " : "),
+        at_second_most_skewed=share_true(draws_of(second, 2)),
+        at_second_most_skewed_wide=share_true(draws_of(second, 3)),
+        with_later_falls=share_true(draws_of(skewest, 2, PHASES_SINCE)),
+        wide_with_later_falls=share_true(draws_of(skewest, 3, PHASES_SINCE)),
+        widest_with_later_falls=share_true(draws_of(skewest, 4, PHASES_SINCE)),
+        lasting_falls=clause_of(
+            " Of the draws that show the phases in two dimensions {:.0%} end below their highest rank by "
+            f"{threshold:g} or more.",
+            share_true(drop_from_peak[shows["treated"] == 1] >= threshold),
+        ),
         one_rare=share_true(shows_with_one_rare),
         one_rare_equal=share_true(with_one_rare(PHASES_SINCE, Grid(narrow, skewed=False))),
         one_rare_wide=share_true(with_one_rare(PHASES_SINCE, Grid(wide, skewed=True))),
-        depth=np.median(depths) if depths.size else 0.0,
-        meanwhile=np.mean(with_one_rare(FALL_RARE) >= threshold),  # a flow that failed, nan, does not fall
-        grows=share_true(_grows_more(one_rare, "examples", (Moment.RARE_BEGIN, Moment.END))),
+        median_fall=np.median(depths) if depths.size else 0.0,
+        one_rare_while_learned=np.mean(with_one_rare(FALL_RARE) >= threshold),  # a flow that failed, nan, does not fall
+        share_with_faster_sigma_1=share_true(_grows_more(one_rare, "examples", (Moment.RARE_BEGIN, Moment.END))),
     )
 
 
@@ -248,12 +255,13 @@ def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, majority_share
     readings differ. Eigenvalues are those of the covariance of all inputs' features, from which the rank, RankMe, is
     computed; singular values, and the dominant direction, which is the leading right singular vector, are those of the
     features without centring. From the moment at which the first class is learned to that at which the rarest are, the
-    dominant direction turns by less than 45 degrees in {kept:.0%} of the draws. The whole sentence is true if it does
-    so, and if $\sigma_1$ grows, and by more than $\sigma_2$, while rare classes are learned and from there to the end:
-    in {eigenvalues:.0%} for eigenvalues and in {singular:.0%} for singular values. From when the first class is learned
-    to when the rarest begin to be, the rank rises. With this time instead of that in which rare classes are learned the
-    sentence is true in {eigenvalues_before:.0%} for eigenvalues and in {singular_before:.0%} for singular values. So a
-    larger eigenvalue that grows more than a smaller one is no sign that the rank falls.
+    dominant direction turns by less than 45 degrees in {share_keeping_direction:.0%} of the draws. The whole sentence
+    is true if it does so, and if $\sigma_1$ grows, and by more than $\sigma_2$, while rare classes are learned and from
+    there to the end: in {share_by_eigenvalues:.0%} for eigenvalues and in {share_by_singular_values:.0%} for singular
+    values. From when the first class is learned to when the rarest begin to be, the rank rises. With this time instead
+    of that in which rare classes are learned the sentence is true in {earlier_share_by_eigenvalues:.0%} for eigenvalues
+    and in {earlier_share_by_singular_values:.0%} for singular values. So a larger eigenvalue that grows more than a
+    smaller one is no sign that the rank falls.
     """
     skewed = Grid(grid, skewed=True)
 
@@ -276,11 +284,11 @@ def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, majority_share
         },
     )
     yield Facts(
-        kept=share_true(_keeps_direction(skewed, "examples")),
-        eigenvalues=share_true(reused("examples", WHILE_RARE, "eigenvalues")),
-        singular=share_true(reused("examples", WHILE_RARE, "singular values")),
-        eigenvalues_before=share_true(reused("examples", BEFORE_RARE, "eigenvalues")),
-        singular_before=share_true(reused("examples", BEFORE_RARE, "singular values")),
+        share_keeping_direction=share_true(_keeps_direction(skewed, "examples")),
+        share_by_eigenvalues=share_true(reused("examples", WHILE_RARE, "eigenvalues")),
+        share_by_singular_values=share_true(reused("examples", WHILE_RARE, "singular values")),
+        earlier_share_by_eigenvalues=share_true(reused("examples", BEFORE_RARE, "eigenvalues")),
+        earlier_share_by_singular_values=share_true(reused("examples", BEFORE_RARE, "singular values")),
     )
 
 
@@ -297,9 +305,10 @@ def dominant_direction_over_classes(grid: Table, *, majority_share: Fraction) ->
 
     $\sigma_1 \geq \sigma_2$ are singular values, here of the means of classes, and the dominant direction is the
     leading right singular vector. While the rarest classes are learned $\sigma_1$ grows, and by more than $\sigma_2$,
-    in {meanwhile:.0%} of the draws; from there to the end it does in {after:.0%}. The dominant direction turns by less
-    than 45 degrees, from when the first class is learned to when the rarest are, in {since_first:.0%}. In {value:.0%}
-    it turns by more, and $\sigma_1$ grows more in both times: all three parts of the sentence are true.
+    in {share_outgrowing_while_rare:.0%} of the draws; from there to the end it does in {share_outgrowing_after:.0%}.
+    The dominant direction turns by less than 45 degrees, from when the first class is learned to when the rarest are,
+    in {share_keeping_direction:.0%}. In {value:.0%} it turns by more, and $\sigma_1$ grows more in both times: all
+    three parts of the sentence are true.
     """
     skewed = Grid(grid, skewed=True)
 
@@ -324,9 +333,9 @@ def dominant_direction_over_classes(grid: Table, *, majority_share: Fraction) ->
         },
     )
     yield Facts(
-        meanwhile=share_true(_grows_more(skewed, "classes", WHILE_RARE)),
-        after=share_true(_grows_more(skewed, "classes", AFTER_RARE)),
-        since_first=share_true(_keeps_direction(skewed, "classes")),
+        share_outgrowing_while_rare=share_true(_grows_more(skewed, "classes", WHILE_RARE)),
+        share_outgrowing_after=share_true(_grows_more(skewed, "classes", AFTER_RARE)),
+        share_keeping_direction=share_true(_keeps_direction(skewed, "classes")),
     )
 
 
@@ -368,8 +377,9 @@ def ratio_by_population(grid: Table, *, majority_share: Fraction) -> Claim:
 
     $\sigma_1 \geq \sigma_2$ are the singular values of the features of all examples, or of the means of classes. In two
     dimensions RankMe without centring falls as this ratio grows. Over all examples the median ratio is
-    {begin_examples:.2f} before the first of the rarest classes is learned, {learned_examples:.2f} after the last and
-    {end_examples:.2f} at the end. Over the means of classes it is {begin:.2f}, {learned:.2f} and {end:.2f}.
+    {ratio_before_rare_examples:.2f} before the first of the rarest classes is learned, {ratio_after_rare_examples:.2f}
+    after the last and {ratio_at_end_examples:.2f} at the end. Over the means of classes it is {ratio_before_rare:.2f},
+    {ratio_after_rare:.2f} and {ratio_at_end:.2f}.
     """
     skewed = Grid(grid, skewed=True)
 
@@ -431,12 +441,12 @@ def ratio_by_population(grid: Table, *, majority_share: Fraction) -> Claim:
         },
     )
     yield Facts(
-        begin=np.nanmedian(ratio("classes", Moment.RARE_BEGIN)),
-        learned=np.nanmedian(ratio("classes", Moment.RARE_LEARNED)),
-        end=np.nanmedian(ratio("classes", Moment.END)),
-        begin_examples=np.nanmedian(ratio("examples", Moment.RARE_BEGIN)),
-        learned_examples=np.nanmedian(ratio("examples", Moment.RARE_LEARNED)),
-        end_examples=np.nanmedian(ratio("examples", Moment.END)),
+        ratio_before_rare=np.nanmedian(ratio("classes", Moment.RARE_BEGIN)),
+        ratio_after_rare=np.nanmedian(ratio("classes", Moment.RARE_LEARNED)),
+        ratio_at_end=np.nanmedian(ratio("classes", Moment.END)),
+        ratio_before_rare_examples=np.nanmedian(ratio("examples", Moment.RARE_BEGIN)),
+        ratio_after_rare_examples=np.nanmedian(ratio("examples", Moment.RARE_LEARNED)),
+        ratio_at_end_examples=np.nanmedian(ratio("examples", Moment.END)),
     )
 
 
@@ -466,14 +476,14 @@ def adamw_compresses(
     these, or without decay.
 
     A fall counts from {threshold:g} on, after as large a rise. The rank is RankMe, the exponential of the entropy of
-    the eigenvalues of the features' covariance. The first half of the draws chooses, of {tried} decays, the one at
-    which the share of draws that fall exceeds that of the controls the most: {decay:g}. The second half, which no
+    the eigenvalues of the features' covariance. The first half of the draws chooses, of {decays_tried} decays, the one
+    at which the share of draws that fall exceeds that of the controls the most: {decay:g}. The second half, which no
     search has seen, judges it. There {value:.0%} fall with skew and a bottleneck, {equal:.0%} with equal classes,
     {wide:.0%} in three dimensions and {without_decay:.0%} without decay; over the means of classes {over_classes:.0%}
-    fall with skew, a bottleneck and this decay. At the other decays {fewest:.0%} to {most:.0%} fall with skew and a
-    bottleneck. The falls are late and shallow: {depth:.2f} in the median of those that fall, while from before the
-    rarest class is learned to after it the rank rises by {net:.2f} in the median. In {learned:.0%} of the draws every
-    class ends above the probability at which it is learned beyond doubt.
+    fall with skew, a bottleneck and this decay.{other_decays} The median fall, of those that fall, is
+    {median_fall:.2f}, while from before the rarest class is learned to after it the rank rises by {median_rise:.2f} in
+    the median. In {share_learned:.0%} of the draws every class ends above the probability at which it is learned beyond
+    doubt.
     """
     over_examples, over_classes = MEASURES["examples"][measure], MEASURES["classes"][measure]
     # the first half of the draws chooses the decay, the other half judges it; seeds are 0, 1, ... in every cell
@@ -549,15 +559,18 @@ def adamw_compresses(
     at_other_decays = [share(second_half, "treated", other) for other in decays_tried if other != decay]
     yield Facts(
         threshold=threshold,
-        tried=len(decays_tried),
+        decays_tried=len(decays_tried),
         decay=decay,
-        fewest=min(at_other_decays, default=np.nan),
-        most=max(at_other_decays, default=np.nan),
+        other_decays=clause_of(
+            f" At the other decays {min(at_other_decays, default=np.nan):.0%} to "
+            "{:.0%} fall with skew and a bottleneck.",
+            max(at_other_decays, default=np.nan),
+        ),
         equal=share(second_half, "equal", decay),
         wide=share(second_half, "wide", decay),
         without_decay=share(second_half, "treated", 0.0),
         over_classes=share(second_half, "treated", decay, over_classes),
-        depth=np.median(depths_of_falls) if depths_of_falls.size else 0.0,
-        net=np.nanmedian(by_draw(second_half, NET, "treated", decay)),
-        learned=np.nanmean(by_draw(second_half, HAS_LEARNED, "treated", decay)),
+        median_fall=np.median(depths_of_falls) if depths_of_falls.size else 0.0,
+        median_rise=np.nanmedian(by_draw(second_half, NET, "treated", decay)),
+        share_learned=np.nanmean(by_draw(second_half, HAS_LEARNED, "treated", decay)),
     )

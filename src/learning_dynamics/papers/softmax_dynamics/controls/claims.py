@@ -130,13 +130,13 @@ def _monotone_growth(
     yield Facts(
         small_scale=small_scale,
         threshold=threshold,
-        majority=majority_share,
-        warm=np.mean(warms_up[~has_failed]),
-        rises=np.mean(rises[~has_failed]),
-        never=np.mean(never_falls[~has_failed]),
-        saturates=np.mean(saturates[~has_failed]),
-        never_with_all_three=np.mean(fall_with_all_three[~has_failed_with_all_three] < threshold),
-        falls_while_rare=np.mean(fall_while_rare[~has_failed] >= threshold),
+        majority_share=majority_share,
+        share_warming_up=np.mean(warms_up[~has_failed]),
+        share_rising=np.mean(rises[~has_failed]),
+        share_never_falling=np.mean(never_falls[~has_failed]),
+        share_saturating=np.mean(saturates[~has_failed]),
+        share_never_falling_with_all_three=np.mean(fall_with_all_three[~has_failed_with_all_three] < threshold),
+        share_falling_while_rare=np.mean(fall_while_rare[~has_failed] >= threshold),
     )
 
 
@@ -169,13 +169,13 @@ def controls_uniform(
     Starts are small up to scale {small_scale:g}. The rank is RankMe, the exponential of the entropy of the eigenvalues
     of the features' covariance about the mean. A fall or a rise counts from {threshold:g} on. A draw agrees if its rank
     does four things; the shares in brackets are of the flows that did not fail. It falls to the trough, its lowest
-    value until the first class is learned ({warm:.0%}). It rises from there ({rises:.0%}). It does not fall after such
-    a rise ({never:.1%}; draws that never rise count among these). Over the last half decade of time (a factor of √10)
-    it does not change by as much ({saturates:.0%}). The share that agrees is {value:.1%}, where flows that failed count
-    against it; its 95 % interval must not reach below {majority:.0%}. With skew, a bottleneck and cross-entropy
-    together the rank does not fall after a rise in {never_with_all_three:.1%}. Of the draws without skew
-    {falls_while_rare:.1%} fall by as much while classes are learned. Whether the phases are rarer in this control is
-    another claim, `controls_differ`.
+    value until the first class is learned ({share_warming_up:.0%}). It rises from there ({share_rising:.0%}). It does
+    not fall after such a rise ({share_never_falling:.1%}; draws that never rise count among these). Over the last half
+    decade of time (a factor of √10) it does not change by as much ({share_saturating:.0%}). The share that agrees is
+    {value:.1%}, where flows that failed count against it; its 95 % interval must not reach below {majority_share:.0%}.
+    With skew, a bottleneck and cross-entropy together the rank does not fall after a rise in
+    {share_never_falling_with_all_three:.1%}. Of the draws without skew {share_falling_while_rare:.1%} fall by as much
+    while classes are learned. Whether the phases are rarer in this control is another claim, `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control, with_all_three=with_all_three)
     _require("dimension", 2, control=control, with_all_three=with_all_three)
@@ -215,12 +215,13 @@ def controls_no_bottleneck(
     {small_scale:g}. The rank is RankMe, the exponential of the entropy of the eigenvalues of the features' covariance
     about the mean. A fall or a rise counts from {threshold:g} on. A draw agrees if its rank does four things; the
     shares in brackets are of the flows that did not fail. It falls to the trough, its lowest value until the first
-    class is learned ({warm:.0%}). It rises from there ({rises:.0%}). It does not fall after such a rise ({never:.1%};
-    draws that never rise count among these). Over the last half decade of time (a factor of √10) it does not change by
-    as much ({saturates:.0%}). The share that agrees is {value:.1%}, where flows that failed count against it; its 95 %
-    interval must not reach below {majority:.0%}. With skew, a bottleneck and cross-entropy together the rank does not
-    fall after a rise in {never_with_all_three:.1%}. Of the draws without a bottleneck {falls_while_rare:.1%} fall by as
-    much while the rarest classes are learned. Whether the phases are rarer in this control is another claim,
+    class is learned ({share_warming_up:.0%}). It rises from there ({share_rising:.0%}). It does not fall after such a
+    rise ({share_never_falling:.1%}; draws that never rise count among these). Over the last half decade of time (a
+    factor of √10) it does not change by as much ({share_saturating:.0%}). The share that agrees is {value:.1%}, where
+    flows that failed count against it; its 95 % interval must not reach below {majority_share:.0%}. With skew, a
+    bottleneck and cross-entropy together the rank does not fall after a rise in
+    {share_never_falling_with_all_three:.1%}. Of the draws without a bottleneck {share_falling_while_rare:.1%} fall by
+    as much while the rarest classes are learned. Whether the phases are rarer in this control is another claim,
     `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control, with_all_three=with_all_three)
@@ -260,14 +261,15 @@ def controls_squared_loss(
     Starts are small up to scale {small_scale:g}. The rank is RankMe, the exponential of the entropy of the eigenvalues
     of the features' covariance about the mean. A fall or a rise counts from {threshold:g} on. A draw agrees if its rank
     does four things; the shares in brackets are of the flows that did not fail. It falls to the trough, its lowest
-    value until the first class is learned, its mean output above one half ({warm:.0%}). It rises from there
-    ({rises:.0%}). It does not fall after such a rise ({never:.1%}; draws that never rise count among these). Over the
-    last half decade of time (a factor of √10) it does not change by as much ({saturates:.0%}). The share that agrees is
-    {value:.1%}, where flows that failed count against it; its 95 % interval must not reach below {majority:.0%}. With
-    skew, a bottleneck and cross-entropy together the rank does not fall after a rise in {never_with_all_three:.1%}. Of
-    the draws under the squared loss {falls_while_rare:.1%} fall by as much while the rarest classes are learned. How
-    soon the rank saturates, which is quickly in the paper's figure, is not judged. Whether the rank falls less often in
-    this control is another claim, `controls_differ_squared_loss`.
+    value until the first class is learned, its mean output above one half ({share_warming_up:.0%}). It rises from there
+    ({share_rising:.0%}). It does not fall after such a rise ({share_never_falling:.1%}; draws that never rise count
+    among these). Over the last half decade of time (a factor of √10) it does not change by as much
+    ({share_saturating:.0%}). The share that agrees is {value:.1%}, where flows that failed count against it; its 95 %
+    interval must not reach below {majority_share:.0%}. With skew, a bottleneck and cross-entropy together the rank does
+    not fall after a rise in {share_never_falling_with_all_three:.1%}. Of the draws under the squared loss
+    {share_falling_while_rare:.1%} fall by as much while the rarest classes are learned. How soon the rank saturates,
+    which is quickly in the paper's figure, is not judged. Whether the rank falls less often in this control is another
+    claim, `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)
@@ -305,13 +307,14 @@ def controls_squared_loss_uniform(
     Starts are small up to scale {small_scale:g}. The rank is RankMe, the exponential of the entropy of the eigenvalues
     of the features' covariance about the mean. A fall or a rise counts from {threshold:g} on. A draw agrees if its rank
     does four things; the shares in brackets are of the flows that did not fail. It falls to the trough, its lowest
-    value until the first class is learned, its mean output above one half ({warm:.0%}). It rises from there
-    ({rises:.0%}). It does not fall after such a rise ({never:.1%}; draws that never rise count among these). Over the
-    last half decade of time (a factor of √10) it does not change by as much ({saturates:.0%}). The share that agrees is
-    {value:.1%}, where flows that failed count against it; its 95 % interval must not reach below {majority:.0%}. With
-    skew, a bottleneck and cross-entropy together the rank does not fall after a rise in {never_with_all_three:.1%}. Of
-    the draws of this control {falls_while_rare:.1%} fall by as much while classes are learned. Whether the rank falls
-    less often in this control is another claim, `controls_differ_squared_loss`.
+    value until the first class is learned, its mean output above one half ({share_warming_up:.0%}). It rises from there
+    ({share_rising:.0%}). It does not fall after such a rise ({share_never_falling:.1%}; draws that never rise count
+    among these). Over the last half decade of time (a factor of √10) it does not change by as much
+    ({share_saturating:.0%}). The share that agrees is {value:.1%}, where flows that failed count against it; its 95 %
+    interval must not reach below {majority_share:.0%}. With skew, a bottleneck and cross-entropy together the rank does
+    not fall after a rise in {share_never_falling_with_all_three:.1%}. Of the draws of this control
+    {share_falling_while_rare:.1%} fall by as much while classes are learned. Whether the rank falls less often in this
+    control is another claim, `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)
@@ -408,15 +411,17 @@ def controls_differ(
     we read as rarer phases. They are a fall of the effective rank to its trough, the lowest value until the first class
     is learned, then a rise, and a fall while the rare classes are learned, each of {threshold:g} or more. Only sizes
     that show the phases can tell whether they are rarer in a control. These are the sizes with one frequent class, from
-    {mildest} to {skewest}, all together. The phases show in {with_both:.0%} of the draws with skew and the bottleneck
-    of two dimensions, with equal classes in {equal:.1%}, in three dimensions in {three:.0%} and in four in {four:.0%}.
-    The verdict depends on when the third phase ends, which the paper does not say. If a fall after the rare classes are
-    learned counts as well, the shares are {since:.0%}, {since_equal:.1%}, {since_three:.0%} and {since_four:.0%}. In
-    two dimensions the rank hardly ever ends below its peak: the last fall is a dip. At 33 : 33 : 33 : 1 the rank hardly
-    falls before the rare class is learned: the phases show in {one_rare:.1%} of the draws. If later falls count, they
-    show in {one_rare_since:.0%}, with equal classes in {one_rare_equal:.1%} and in three dimensions in
-    {one_rare_wide:.1%}. A flow that failed counts against the claim. Starts up to scale {small_scale:g} are judged.
-    That the rank of a control never falls is what `controls_uniform` and `controls_no_bottleneck` test.
+    {mildest_sizes} to {most_skewed_sizes}, all together. The phases show in {with_both:.0%} of the draws with skew and
+    the bottleneck of two dimensions, with equal classes in {equal:.1%}, in three dimensions in {in_three:.0%} and in
+    four in {in_four:.0%}. The verdict depends on when the third phase ends, which the paper does not say. If a fall
+    after the rare classes are learned counts as well, the shares are {with_later_falls:.0%},
+    {equal_with_later_falls:.1%}, {in_three_with_later_falls:.0%} and {in_four_with_later_falls:.0%}. In two dimensions
+    the rank hardly ever ends below its peak: the last fall is a dip. At 33 : 33 : 33 : 1 the rank hardly falls before
+    the rare class is learned: the phases show in {one_rare:.1%} of the draws. If later falls count, they show in
+    {one_rare_with_later_falls:.0%}, with equal classes in {one_rare_equal_with_later_falls:.1%} and in three dimensions
+    in {one_rare_in_three_with_later_falls:.1%}. A flow that failed counts against the claim. Starts up to scale
+    {small_scale:g} are judged. That the rank of a control never falls is what `controls_uniform` and
+    `controls_no_bottleneck` test.
     """
     _require("loss", "cross_entropy", one_frequent=one_frequent, narrow=narrow, wide=wide)
     _require("dimension", 2, narrow=narrow)
@@ -460,20 +465,20 @@ def controls_differ(
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,
-        mildest=min(skewed_sizes, key=ratio).replace("-", " : "),
-        skewest=max(skewed_sizes, key=ratio).replace("-", " : "),
+        mildest_sizes=min(skewed_sizes, key=ratio).replace("-", " : "),
+        most_skewed_sizes=max(skewed_sizes, key=ratio).replace("-", " : "),
         with_both=share_true(with_both),
         equal=share_true(controls["with equal classes"]),
-        three=share_true(controls["in three dimensions"]),
-        four=share_true(controls["in four dimensions"]),
-        since=share_true(shows(2, skewed=True, quantity=PHASES_SINCE)),
-        since_equal=share_true(shows(2, skewed=False, quantity=PHASES_SINCE)),
-        since_three=share_true(shows(3, skewed=True, quantity=PHASES_SINCE)),
-        since_four=share_true(shows(4, skewed=True, quantity=PHASES_SINCE)),
+        in_three=share_true(controls["in three dimensions"]),
+        in_four=share_true(controls["in four dimensions"]),
+        with_later_falls=share_true(shows(2, skewed=True, quantity=PHASES_SINCE)),
+        equal_with_later_falls=share_true(shows(2, skewed=False, quantity=PHASES_SINCE)),
+        in_three_with_later_falls=share_true(shows(3, skewed=True, quantity=PHASES_SINCE)),
+        in_four_with_later_falls=share_true(shows(4, skewed=True, quantity=PHASES_SINCE)),
         one_rare=share_true(shows_with_one_rare(one_rare, PHASES)),
-        one_rare_since=share_true(shows_with_one_rare(one_rare, PHASES_SINCE)),
-        one_rare_equal=share_true(shows_with_one_rare(one_rare_equal, PHASES_SINCE)),
-        one_rare_wide=share_true(shows_with_one_rare(Grid(wide, skewed=True), PHASES_SINCE)),
+        one_rare_with_later_falls=share_true(shows_with_one_rare(one_rare, PHASES_SINCE)),
+        one_rare_equal_with_later_falls=share_true(shows_with_one_rare(one_rare_equal, PHASES_SINCE)),
+        one_rare_in_three_with_later_falls=share_true(shows_with_one_rare(Grid(wide, skewed=True), PHASES_SINCE)),
     )
 
 
@@ -512,14 +517,14 @@ def controls_differ_squared_loss(
     rank falls under cross-entropy can tell whether falls are rarer under another loss. They are those where one class
     is rare and those where one is frequent. A fall is one of {threshold:g} or more, after as large a rise since the
     trough, the rank's lowest value until the first class is learned. It counts whenever it happens, not only as the
-    last of three phases, as in `controls_differ`. At 33 : 33 : 33 : 1 the rank falls in {cross_entropy:.1%} of the
-    draws under cross-entropy, in {squared:.1%} under the squared loss and in {squared_equal:.1%} under the squared loss
-    with equal classes. At 200 to 3000 : 1 : 1 : 1 together, where one class is frequent, the shares are {frequent:.1%},
-    {frequent_squared:.1%} and {frequent_squared_equal:.1%}. A flow that failed counts against the claim. Starts up to
-    scale {small_scale:g} are judged. The paper's controls have eight examples, at which hardly a draw falls under
-    cross-entropy: from 3, 2, 2, 1 to 5, 1, 1, 1 the share is {eight:.1%}, under the squared loss {eight_squared:.1%},
-    and under it with equal classes {eight_squared_equal:.1%}. The rank is RankMe about the mean: the exponential of the
-    entropy of the eigenvalues of the features' covariance.
+    last of three phases, as in `controls_differ`. At 33 : 33 : 33 : 1 the rank falls in {one_rare:.1%} of the draws
+    under cross-entropy, in {one_rare_squared:.1%} under the squared loss and in {one_rare_squared_equal:.1%} under the
+    squared loss with equal classes. At 200 to 3000 : 1 : 1 : 1 together, where one class is frequent, the shares are
+    {one_frequent:.1%}, {one_frequent_squared:.1%} and {one_frequent_squared_equal:.1%}. A flow that failed counts
+    against the claim. Starts up to scale {small_scale:g} are judged. The paper's controls have eight examples, at which
+    hardly a draw falls under cross-entropy: from 3, 2, 2, 1 to 5, 1, 1, 1 the share is {eight_examples:.1%}, under the
+    squared loss {eight_examples_squared:.1%}, and under it with equal classes {eight_examples_squared_equal:.1%}. The
+    rank is RankMe about the mean: the exponential of the entropy of the eigenvalues of the features' covariance.
     """
     _require("loss", "cross_entropy", cross_entropy=cross_entropy, one_frequent=one_frequent, eight=eight)
     _require("loss", "squared", squared=squared, one_frequent_squared=one_frequent_squared, eight_squared=eight_squared)
@@ -549,15 +554,15 @@ def controls_differ_squared_loss(
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,
-        cross_entropy=share_true(with_all_three[ONE_RARE]),
-        squared=share_true(skewed[ONE_RARE]),
-        squared_equal=share_true(equal[ONE_RARE]),
-        frequent=share_true(with_all_three[ONE_FREQUENT]),
-        frequent_squared=share_true(skewed[ONE_FREQUENT]),
-        frequent_squared_equal=share_true(equal[ONE_FREQUENT]),
-        eight=share_true(_grid_falls(Grid(eight, skewed=True), **of_grid)),
-        eight_squared=share_true(_grid_falls(Grid(eight_squared, skewed=True), **of_grid)),
-        eight_squared_equal=share_true(_grid_falls(Grid(eight_squared, skewed=False), **of_grid)),
+        one_rare=share_true(with_all_three[ONE_RARE]),
+        one_rare_squared=share_true(skewed[ONE_RARE]),
+        one_rare_squared_equal=share_true(equal[ONE_RARE]),
+        one_frequent=share_true(with_all_three[ONE_FREQUENT]),
+        one_frequent_squared=share_true(skewed[ONE_FREQUENT]),
+        one_frequent_squared_equal=share_true(equal[ONE_FREQUENT]),
+        eight_examples=share_true(_grid_falls(Grid(eight, skewed=True), **of_grid)),
+        eight_examples_squared=share_true(_grid_falls(Grid(eight_squared, skewed=True), **of_grid)),
+        eight_examples_squared_equal=share_true(_grid_falls(Grid(eight_squared, skewed=False), **of_grid)),
     )
 
 
@@ -575,8 +580,8 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
     dimensions the flow ends at outputs that are a best approximation of rank two of the labels. This has the two most
     frequent classes or, where several share the second place, the most frequent one and a mixture of these. A draw
     counts if some classes are learned and some are not, and if no learned class is rarer than one that is not learned.
-    Under cross-entropy, where probabilities are read instead of outputs, all classes are learned in {all_learned:.0%}
-    of the draws.
+    Under cross-entropy, where probabilities are read instead of outputs, all classes are learned in
+    {share_learning_all_classes:.0%} of the draws.
     """
     _require("loss", "cross_entropy", cross_entropy=cross_entropy)
     _require("loss", "squared", squared=squared)
@@ -608,4 +613,6 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
         },
     )
     final = Grid(cross_entropy, skewed=True).entries(FINAL)
-    yield Facts(all_learned=np.mean((final > LEARNED).all(axis=1)))  # a flow that failed, nan, has not learned
+    yield Facts(
+        share_learning_all_classes=np.mean((final > LEARNED).all(axis=1))
+    )  # a flow that failed, nan, has not learned

@@ -1,7 +1,8 @@
 """The rank without skew, without bottleneck, and under the squared loss.
 
-A seed is one draw; members are the flows of a grid, from every combination of class sizes, kind of start, scale and
-draw. `measure` names a rank, and `threshold` is the least change of it that counts as a fall or a rise.
+A grid is a run whose flows start from every combination of class sizes, kind of start, scale and draw. In a run of one
+combination a seed is one draw. `measure` names a rank, and `threshold` is the least change of it that counts as a fall
+or a rise.
 """
 
 from collections.abc import Mapping
@@ -46,18 +47,19 @@ def controls(
     threshold: Positive,
     members: Count,
 ) -> Plot:
-    r"""The effective rank with skew, bottleneck and cross-entropy, and without one or two of them.
+    r"""The rank with skew, bottleneck and cross-entropy, and without one or two of them.
 
-    Gradient flow trains the toy from Gaussian starts of scale {scale:g}. (a) to (e) show {measure} of {members} seeds
-    (lines) and the middle half of all (band). The dashed line is the number of dimensions. At a light orange dot the
-    first class is learned, at a black dot the last. Under the squared loss not all classes are learned, and black dots
-    are missing. In (d) all seeds end at one rank, which some exceed before. In (e), where classes are equal, any two
-    directions fit equally well, and each seed ends at its own rank. (f) shows shares over all scales, starts and skews,
-    with 95 % Wilson intervals. The paper's case has skew, bottleneck and cross-entropy. Green is the share of ranks
-    that do not fall after a rise from the warm-up's trough. Dark orange is the share that fall after such a rise, while
-    the rarest classes are learned. By the paper's Figures 12 and 13 the rank of the controls only grows after the
-    warm-up, which the claims test.
+    Gradient flow trains the toy from Gaussian starts of scale {scale:g}. (a) to (e) show {measure} of the first {lines}
+    seeds (lines) and the middle half of all (band). The dashed line is the number of dimensions. At a light orange dot
+    the first class is learned, at a black dot the last. A line has no black dot if some class is never learned. In (e)
+    classes are equal: under the squared loss any two directions fit equally well. (f) shows shares of the flows from
+    all scales, kinds of starts and skews, with 95 % Wilson intervals. The paper's case has skew, bottleneck and
+    cross-entropy. Green is the share of flows whose rank does not fall after a rise from the warm-up's trough. Dark
+    orange is the share of flows whose rank falls after such a rise, while the rarest classes are learned. By the
+    paper's Figures 12 and 13 the rank of the controls only grows after the warm-up, which the claims test.
     """
+    # the setting `members` is how many seeds of each run are drawn as lines in (a) to (e)
+    lines = members
     panels = {
         "skewed, cross-entropy": skewed,
         "equal classes": uniform,
@@ -68,7 +70,7 @@ def controls(
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.8))
     *rank_axes, share_axis = axes.ravel()
     for axis, (title, table) in zip(rank_axes, panels.items(), strict=True):
-        _rank_panel(axis, table, measure, members)
+        _rank_panel(axis, table, measure, lines)
         axis.set_title(title)
     # from the name of a case to its grid, and to whether the case is the skewed classes of the grid or the equal ones
     cases = {
@@ -90,36 +92,35 @@ def controls(
         *share_axis.get_legend_handles_labels()[0],
     ]
     legend_below(figure, handles, columns=4)
-    facts = {"measure": RANK_NAMES[measure], "members": members, "scale": settings_of(skewed)["scale"]}
-    return Plot(
-        figure,
-        facts,
-        "RankMe over time for seeds of the paper's case and four controls, and shares that only grow or fall late.",
-    )
+    facts = {"measure": RANK_NAMES[measure], "lines": lines, "scale": settings_of(skewed)["scale"]}
+    alt = "{measure} over time for seeds of the paper's case and four controls, and shares that only grow or fall late."
+    return Plot(figure, facts, alt)
 
 
-def _rank_panel(axis: Axes, table: Table, measure: Measure, members: int) -> None:
-    """Plot the rank over time: a line for each of the first `members` seeds, and a band for all seeds.
+def _rank_panel(axis: Axes, table: Table, measure: Measure, lines: int) -> None:
+    """Plot the rank over time: a line for each of the first seeds, `lines` of them, and a band for all seeds.
 
     Dots on a line are where the first class and the last are learned.
     """
     settings = settings_of(table)
     band(axis, select(table, measure), COLOURS["blue"])
-    for seed in range(min(members, settings["seeds"])):
+    for seed in range(min(lines, settings["seeds"])):
         rows = table[table["seed"] == seed]
-        curve = select(rows, measure).set_index("time")["value"]
-        axis.plot(curve.index, curve, color=COLOURS["blue"], lw=0.7, alpha=0.7)
-        learned = learned_times(rows)  # recorded times, at which `curve` has values; infinite if never
+        curve = select(rows, measure)
+        axis.plot(curve["time"], curve["value"], color=COLOURS["blue"], lw=0.7, alpha=0.7)
+        rank_by_time = curve.set_index("time")["value"]
+        learned = learned_times(rows)  # recorded times, at which the curve has a rank; infinite if never
         for time, colour in ((learned.min(), "orange"), (learned.max(), "black")):
             if np.isfinite(time):
-                axis.plot(time, curve[time], "o", ms=3, color=COLOURS[colour], zorder=3)
+                axis.plot(time, rank_by_time[time], "o", ms=3, color=COLOURS[colour], zorder=3)
     axis.axhline(settings["dimension"], color=COLOURS["grey"], lw=0.8, ls=DASHED)
+    # a rank is from 1 to the dimension: a little room for lines at either end (chosen)
     axis.set(ylim=(0.95, settings["dimension"] + 0.07), xlabel="flow time $t$", ylabel=RANK_NAMES[measure])
     logarithmic_time(axis, table)
 
 
 def _share_panel(axis: Axes, cases: Mapping[str, tuple[Table, bool]], measure: Measure, threshold: float) -> None:
-    """Plot for each case, one below the other, the share of draws whose rank only grows, and the share that falls late.
+    """Plot for each case, one below the other, the share of flows whose rank only grows, and of those that fall late.
 
     A rank only grows if it never falls after a rise from the warm-up's trough. It falls late if it falls, after a rise,
     while the rarest classes are learned. A flow that failed does neither.
@@ -132,9 +133,10 @@ def _share_panel(axis: Axes, cases: Mapping[str, tuple[Table, bool]], measure: M
             (-0.13, only_grows, "green", "(f): only grows"),
             (0.13, falls_late, "vermilion", "(f): falls late"),
         ):
-            style = {"fmt": "o", "ms": 4, "color": COLOURS[colour], "label": label if place == 0 else None}
+            label_once = label if place == 0 else None  # the legend has each share once
+            style = {"fmt": "o", "ms": 4, "color": COLOURS[colour], "label": label_once}
             bars(axis, [place + shift], [span(share_of(holds))], horizontal=True, **style)
     axis.set_yticks(range(len(cases)), list(cases))
     axis.invert_yaxis()
-    axis.set(xlim=(-0.03, 1.03), xlabel="share of seeds", title="all scales and skews")
+    axis.set(xlim=(-0.03, 1.03), xlabel="share of flows", title="all scales, starts, skews")
     in_per_cent(axis.xaxis)

@@ -81,7 +81,8 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple_ga
     are more than {simple_gap:g} of the largest apart from each other, and from zero. Among random starts of one scale,
     where singular values differ by chance, the slope of the log rate on the log value is {slope:.2f} (across scales it
     is one for any bilinear model). The factor $g_i$ is neither constant nor common (errata 5): the logarithm of $|g_i|$
-    has standard deviation {spread:.2g} around the fit, and {shrinking:.0%} of the singular values shrink at first.
+    has standard deviation {spread_of_log_gain:.2g} around the fit, and {share_shrinking:.0%} of the singular values
+    shrink at first.
     """
     # rivals of all three checks: other powers of the singular value in its rate
     other_exponents = {
@@ -106,7 +107,12 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple_ga
     )
     # what the fit leaves of log |g_i|
     residuals = log_rate - log_rate.mean() - fit.value * (log_sigma - log_sigma.mean())
-    yield Facts(simple_gap=simple_gap, slope=fit.value, spread=residuals.std(), shrinking=(starts["rate"] < 0).mean())
+    yield Facts(
+        simple_gap=simple_gap,
+        slope=fit.value,
+        spread_of_log_gain=residuals.std(),
+        share_shrinking=(starts["rate"] < 0).mean(),
+    )
 
 
 @takes_rivals("exponent", scaled=True)
@@ -181,7 +187,7 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     log of their relative growth rate on $\log N$ is {aligned:.3f} on average. At random starts $u_i$ and $v_i$ are
     independent of $A$, and $g_i$ is of order $1/\sqrt{V}$ whatever $N$ is (slope {order_at_random:.2f}, with
     {many_classes:g} classes or more). If the $N$ examples are one context, their row's gradient is their sum, and the
-    slope is {repeats:.3f}.
+    slope is {order_of_repeated_context:.3f}.
     """
     growth = r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned"
     yield _has_order(
@@ -242,7 +248,7 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         many_classes=many_classes,
         order_at_random=order_at_random.value,
         aligned=_orders_in_size(early).mean(),
-        repeats=_orders_in_size(repeated).mean(),
+        order_of_repeated_context=_orders_in_size(repeated).mean(),
     )
 
 
@@ -359,10 +365,10 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
 
     The relative growth rate is $|\dot\sigma_i| / \sigma_i$, with the singular values $\sigma_i$ of the features and the
     learning rate $\eta$. The largest rate measured is {value:.3g} of the bound, where the $N$ examples repeat one
-    context. Where inputs are orthonormal the largest is {orthonormal:.2g} of the bound, and {orthonormal_over_root:.3g}
-    of $\eta \sqrt{N}$. Uniform predictions are needed: of starts with confident, mostly wrong predictions
-    {share_over_bound:.0%} have a singular value that changes faster, the fastest {fastest:.2g} times as fast as the
-    bound allows.
+    context. Where inputs are orthonormal the largest is {largest_orthonormal:.2g} of the bound, and
+    {largest_orthonormal_over_root:.3g} of $\eta \sqrt{N}$. Uniform predictions are needed: of starts with confident,
+    mostly wrong predictions {share_over_bound:.0%} have a singular value that changes faster, the fastest
+    {fastest_confident:.2g} times as fast as the bound allows.
     """
     flows = [early, repeated]
     # A rival is another bound: rates are divided by it instead of N, and compared with one as those of the claim are.
@@ -383,10 +389,10 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
     over_bound = confident["rate"].abs() / (confident["sigma"] * confident["largest"])
     largest_of_draw = over_bound.groupby([confident[name] for name in draw_columns(confident)]).max()
     yield Facts(
-        orthonormal=np.nanmax(_relative_rates(starts, [early], 1.0)),
-        orthonormal_over_root=np.nanmax(_relative_rates(starts, [early], 0.5)),
+        largest_orthonormal=np.nanmax(_relative_rates(starts, [early], 1.0)),
+        largest_orthonormal_over_root=np.nanmax(_relative_rates(starts, [early], 0.5)),
         share_over_bound=(largest_of_draw > 1).mean(),
-        fastest=over_bound.max(),
+        fastest_confident=over_bound.max(),
     )
 
 
@@ -405,12 +411,13 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped_error: 
     inner sum free; it is read as $-\sum_k v_{2ik} \sum_{c_j = k} u_{1ij}$ (errata 2), with the class $c_j$ of example
     $j$. Its $O(N)$ is read as the bound $N$, because the theorem that it proves says "bounded". What is left is at most
     {value:.3g} of $N$, where the $N$ examples repeat one context and share its row of $f$, and at most
-    {orthonormal_over_bound:.2g} of $N$ with orthonormal inputs. For aligned features it is of order {repeats:.3f} in
-    $N$ with a repeated context and {orthonormal:.3f} with orthonormal inputs; whether it is proportional to $N$ is
-    another claim, `theorem_b_3_dominant_class`. At random starts dropping the terms causes a relative error of
-    {error_at_fewest:.2g} at {fewest:g} classes and of {error_at_most:.2g} at {most:g} classes, in root mean square. The
-    terms count as dropped if the error at the most classes is {dropped_error:g} or less. The error falls as $V$ to the
-    power {order:.2f}; for independent directions it is the root of $1 / (V - 1)$.
+    {orthonormal_over_bound:.2g} of $N$ with orthonormal inputs. For aligned features it is of order
+    {order_of_repeated_context:.3f} in $N$ with a repeated context and {order_of_orthonormal_inputs:.3f} with
+    orthonormal inputs; whether it is proportional to $N$ is another claim, `theorem_b_3_dominant_class`. At random
+    starts dropping the terms causes a relative error of {error_at_fewest_classes:.2g} at {fewest_classes:g} classes and
+    of {error_at_most_classes:.2g} at {most_classes:g} classes, in root mean square. The terms count as dropped if the
+    error at the most classes is {dropped_error:g} or less. The error falls as $V$ to the power {order_of_error:.2f};
+    for independent directions it is the root of $1 / (V - 1)$.
     """
     flows = [early, repeated]
     # The first three rivals are other bounds, by which |g_i| is divided instead of N (twice |g_i| / N for half of N).
@@ -453,14 +460,14 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped_error: 
     )
     yield Facts(
         orthonormal_over_bound=np.nanmax(_gains_left(starts, [early], 1.0)),
-        error_at_fewest=errors[fewest].value,
-        fewest=fewest,
-        error_at_most=errors[most].value,
-        most=most,
+        error_at_fewest_classes=errors[fewest].value,
+        fewest_classes=fewest,
+        error_at_most_classes=errors[most].value,
+        most_classes=most,
         dropped_error=dropped_error,
-        order=_order_in_classes(errors).value,
-        repeats=_orders_in_size(repeated).mean(),
-        orthonormal=_orders_in_size(early).mean(),
+        order_of_error=_order_in_classes(errors).value,
+        order_of_repeated_context=_orders_in_size(repeated).mean(),
+        order_of_orthonormal_inputs=_orders_in_size(early).mean(),
     )
 
 

@@ -162,7 +162,7 @@ def conservation(balanced: Table, gaussian: Table) -> Claim:
     r"""Gradient flow keeps $f^T f - W W^T$ as it was at the start, from any start.
 
     $f$ are the features, a row for each example, and $W$ is the classifier. From a Gaussian start the conserved
-    difference is not small: it is up to {imbalance:.2g} of $|f^T f + W W^T|$, in Frobenius norms.
+    difference is not small: it is up to {largest_imbalance:.2g} of $|f^T f + W W^T|$, in Frobenius norms.
     """
     flows = (balanced, gaussian)
     imbalance = Draws(flows).largest(IMBALANCE)
@@ -174,7 +174,7 @@ def conservation(balanced: Table, gaussian: Table) -> Claim:
         # by the rival the difference itself is zero, and not its change
         rivals={"the factors become equal: the difference itself vanishes": imbalance},
     )
-    yield Facts(imbalance=imbalance.max())
+    yield Facts(largest_imbalance=imbalance.max())
 
 
 @claim(
@@ -220,9 +220,9 @@ def equation_12(inputs: Table) -> Claim:
 
     $X$ has an input in each row, $f$ are the features, $W$ is the classifier and $A$ the predictions minus the one-hot
     labels. The flows of linear and of free features start from the same features. Their distance must be less than the
-    free flow's error at a tolerance {looser:g} times as large. With inputs whose correlation is {correlation:g} the
-    features depart from free ones by up to {correlated:.0%} of their size in the median draw: orthonormal inputs are
-    needed.
+    free flow's error at a tolerance {tolerance_factor:g} times as large. With inputs whose correlation is
+    {correlation:g} the features depart from free ones by up to {median_departure:.0%} of their size in the median draw:
+    orthonormal inputs are needed.
     """
     # the largest along each flow, by correlation of inputs and seed; orthonormal inputs have the correlation 0
     distances = select(inputs, DEPARTURE).groupby(["correlation", "seed"])["value"].max()
@@ -245,7 +245,7 @@ def equation_12(inputs: Table) -> Claim:
             }
         },
     )
-    yield Facts(looser=looser, correlation=correlation, correlated=distances.loc[correlation].median())
+    yield Facts(tolerance_factor=looser, correlation=correlation, median_departure=distances.loc[correlation].median())
 
 
 @claim("Theorem B.2", scope="balanced starts, cross-entropy, d = 2 and d = 3, V = 4", quantifier="all draws")

@@ -20,6 +20,7 @@ from learning_dynamics.judging import Claim, Facts, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.draws import (
     TREATED,
     SmallStarts,
+    clause_of,
     most_draws,
     most_small_starts,
     share_true,
@@ -73,10 +74,11 @@ def phases_warmup(grid: Table, *, factor: Positive, small_scale: Positive, major
     Features are the rows of $f$, one for each example; the weights of a class are its column of the classifier $W$.
     Separation is the distance of the class's mean from that of the others, in units of the spread within the two
     groups. A space separates if its separation grows by the factor {factor:g} or more from the start until the first
-    class is learned: features do in {value:.0%} of the draws, weights in {weights_separate:.0%}. In the median draw the
-    separation of the features grows {features:.2g}-fold, that of the weights {weights:.2g}-fold. That of the features
-    grows least at scale {scale_of_least:g}, {least:.2g}-fold. Starts of scales above {small_scale:g} are left out.
-    Alignment of the eigenvectors of both spaces is another claim, `alignment`.
+    class is learned: features do in {value:.0%} of the draws, weights in {share_with_separating_weights:.0%}. In the
+    median draw the separation of the features grows {median_growth_of_features:.2g}-fold, that of the weights
+    {median_growth_of_weights:.2g}-fold. That of the features grows least at scale {scale_of_least_growth:g},
+    {least_growth:.2g}-fold. Starts of scales above {small_scale:g} are left out. Alignment of the eigenvectors of both
+    spaces is another claim, `alignment`.
     """
     skewed = Grid(grid, skewed=True)
     starts = SmallStarts(skewed.scale, small_scale)
@@ -104,11 +106,11 @@ def phases_warmup(grid: Table, *, factor: Positive, small_scale: Positive, major
     by_scale = pd.Series(features).groupby(skewed.scale[starts.judged]).median()
     yield Facts(
         factor=factor,
-        features=np.nanmedian(features),
-        weights=np.nanmedian(weights),
-        weights_separate=np.mean(weights >= factor),  # a flow that failed, nan, does not separate
-        scale_of_least=by_scale.idxmin(),
-        least=by_scale.min(),
+        median_growth_of_features=np.nanmedian(features),
+        median_growth_of_weights=np.nanmedian(weights),
+        share_with_separating_weights=np.mean(weights >= factor),  # a flow that failed, nan, does not separate
+        scale_of_least_growth=by_scale.idxmin(),
+        least_growth=by_scale.min(),
         small_scale=small_scale,
     )
 
@@ -120,8 +122,8 @@ def warmup_lowers_rank(
     """With skewed classes, a bottleneck and cross-entropy, from small starts, the effective rank first falls.
 
     The rank is RankMe, the exponential of the entropy of the eigenvalues of the features' covariance. It falls first if
-    its first change by {threshold:g} or more is a fall. Of the draws in which it does not, it rises and then falls in
-    {rise_then_fall:.0%}. Starts of scales above {small_scale:g} are left out; from {large:.0%} of them it falls first.
+    its first change by {threshold:g} or more is a fall; it must in most draws.{other_draws} Starts of scales above
+    {small_scale:g} are left out{large_starts}.
     """
     skewed = Grid(grid, skewed=True)
     starts = SmallStarts(skewed.scale, small_scale)
@@ -143,8 +145,12 @@ def warmup_lowers_rank(
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,
-        large=falls_first[~starts.judged].mean(),  # without flows that failed
-        rise_then_fall=courses[starts.judged & (falls_first == 0)].str.startswith("RF").mean(),
+        # without flows that failed
+        large_starts=clause_of("; from {:.0%} of them it falls first", falls_first[~starts.judged].mean()),
+        other_draws=clause_of(
+            " Of the other draws {:.0%} rise and then fall.",
+            courses[starts.judged & (falls_first == 0)].str.startswith("RF").mean(),
+        ),
     )
 
 
@@ -165,11 +171,11 @@ def phases_entropy_seeking(
     when the first class is learned to just before the first of the rarest begins to be. Where it begins the paper does
     not say; a variant begins at the trough, where the rank is lowest until the first class is learned. In this time the
     rank, RankMe of the features, rises by {threshold:g} or more in {value:.0%} of the draws. It does so least often at
-    scale {scale_of_lowest:g} ({lowest:.0%}). There, in {without_phase:.0%} of the draws, the rare classes begin before
-    the first class is learned, or at most one record after. Such a draw has no phase of expansion, and its rank does
-    not count as risen. Features expand if both singular values of $f$ grow. Starts of scales above {small_scale:g} are
-    left out; from {large:.0%} of them the rank rises by as much. In {until_learned:.0%} of the judged draws it rises by
-    as much until all of the rarest classes are learned, and in {meanwhile:.0%} while they are.
+    scale {scale_of_lowest_share:g} ({lowest_share:.0%}). There, in {share_without_phase:.0%} of the draws, the rare
+    classes begin before the first class is learned, or at most one record after. Such a draw has no phase of expansion,
+    and its rank does not count as risen. Features expand if both singular values of $f$ grow. Starts of scales above
+    {small_scale:g} are left out{large_starts}. In {share_rising_until_learned:.0%} of the judged draws it rises by as
+    much until all of the rarest classes are learned, and in {share_rising_while_rare:.0%} while they are.
     """
     skewed = Grid(grid, skewed=True)
     starts = SmallStarts(skewed.scale, small_scale)
@@ -225,12 +231,14 @@ def phases_entropy_seeking(
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,
-        scale_of_lowest=scale_of_lowest,
-        lowest=by_scale.min(),
-        without_phase=np.mean(duration <= 0),
-        large=share_true(rises_before_rare[~judged]),
-        until_learned=share_true(rises(FIRST_TO_RARE)[judged]),
-        meanwhile=share_true(rises(WHILE_RARE)[judged]),
+        scale_of_lowest_share=scale_of_lowest,
+        lowest_share=by_scale.min(),
+        share_without_phase=np.mean(duration <= 0),
+        large_starts=clause_of(
+            "; from {:.0%} of them the rank rises by as much", share_true(rises_before_rare[~judged])
+        ),
+        share_rising_until_learned=share_true(rises(FIRST_TO_RARE)[judged]),
+        share_rising_while_rare=share_true(rises(WHILE_RARE)[judged]),
     )
 
 
@@ -249,11 +257,11 @@ def frequent_classes_gain_confidence(
     The error of a class is one minus the mean probability that its examples give their own class. The features are
     taken to expand from when the first class is learned to just before the first of the rarest has a probability of
     {lower_probability:g}. In this time the error of the most frequent class shrinks by the factor {factor:g} or more in
-    {value:.0%} of the draws. In the median it shrinks {frequent:.2g}-fold, that of the rarest, a mean over them,
-    {rarest:.2g}-fold. The error of the most frequent class shrinks by more than that of the rarest in {share_more:.0%}
-    of the draws. In the time after, until the rarest have a probability of {upper_probability:g}, it does so in
-    {share_more_later:.0%}. From the start until the first class is learned the error of the most frequent shrinks
-    {before:.2g}-fold in the median.
+    {value:.0%} of the draws. In the median it shrinks {shrinkage_of_frequent:.2g}-fold, that of the rarest, a mean over
+    them, {shrinkage_of_rarest:.2g}-fold. The error of the most frequent class shrinks by more than that of the rarest
+    in {share_shrinking_more:.0%} of the draws. In the time after, until the rarest have a probability of
+    {upper_probability:g}, it does so in {share_shrinking_more_later:.0%}. From the start until the first class is
+    learned the error of the most frequent shrinks {shrinkage_in_warm_up:.2g}-fold in the median.
     """
     probabilities = _probabilities(course)
     sizes = np.array(settings_of(course)["counts"])
@@ -296,11 +304,11 @@ def frequent_classes_gain_confidence(
         factor=factor,
         lower_probability=lower,
         upper_probability=upper,
-        frequent=np.nanmedian(while_expanding),
-        rarest=np.nanmedian(shrinkage(rarest, first_learned, rare_begin)),
-        share_more=share_true(more_while_expanding),
-        share_more_later=share_true(more_while_rare),
-        before=np.nanmedian(in_warm_up),
+        shrinkage_of_frequent=np.nanmedian(while_expanding),
+        shrinkage_of_rarest=np.nanmedian(shrinkage(rarest, first_learned, rare_begin)),
+        share_shrinking_more=share_true(more_while_expanding),
+        share_shrinking_more_later=share_true(more_while_rare),
+        shrinkage_in_warm_up=np.nanmedian(in_warm_up),
     )
 
 
@@ -314,9 +322,10 @@ def rare_classes_separate(
     of its column of the classifier $W$ from another. Its unit is the root mean square distance of all these points from
     their centre. The rarest classes separate if their average separation grows by the factor {factor:g} or more while
     they are learned, from just before the first of them has a probability of {lower_probability:g} until all have
-    {upper_probability:g}. In features they separate in {value:.0%} of the draws, {features:.2g}-fold in the median; in
-    weights in {weights_separate:.0%}, {weights:.2g}-fold. Before that, from when the first class is learned, the
-    separation of features grows {features_before:.2g}-fold, that of weights {weights_before:.2g}-fold.
+    {upper_probability:g}. In features they separate in {value:.0%} of the draws, {growth_of_features:.2g}-fold in the
+    median; in weights in {share_with_separating_weights:.0%}, {growth_of_weights:.2g}-fold. Before that, from when the
+    first class is learned, the separation of features grows {earlier_growth_of_features:.2g}-fold, that of weights
+    {earlier_growth_of_weights:.2g}-fold.
     """
     probabilities = _probabilities(course)
     sizes = np.array(settings_of(course)["counts"])
@@ -353,11 +362,13 @@ def rare_classes_separate(
         factor=factor,
         lower_probability=lower,
         upper_probability=upper,
-        features=np.nanmedian(growth["features"]),
-        weights=np.nanmedian(growth["weights"]),
-        weights_separate=np.mean(growth["weights"] >= factor),  # a flow that failed, nan, does not separate
-        features_before=np.nanmedian(growth_before["features"]),
-        weights_before=np.nanmedian(growth_before["weights"]),
+        growth_of_features=np.nanmedian(growth["features"]),
+        growth_of_weights=np.nanmedian(growth["weights"]),
+        share_with_separating_weights=np.mean(
+            growth["weights"] >= factor
+        ),  # a flow that failed, nan, does not separate
+        earlier_growth_of_features=np.nanmedian(growth_before["features"]),
+        earlier_growth_of_weights=np.nanmedian(growth_before["weights"]),
     )
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.judging import Claim, Facts, at_least, claim
 from learning_dynamics.papers.softmax_dynamics.cases import CASES, SETTING, case_draws
-from learning_dynamics.papers.softmax_dynamics.draws import most_draws, share_difference
+from learning_dynamics.papers.softmax_dynamics.draws import clause_of, most_draws, share_difference
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table
 
@@ -47,13 +47,12 @@ def eight_examples_show_three_phases(
     examples if none has a loss of log 2 or more at the end, so that each example's own class has a probability above
     one half, and if no such probability was below the smallest normal number of double precision on the way. Draws that
     have not learned count against the claim: with skew and bottleneck as if they showed no phases, in a control as if
-    they did. A setting is class sizes, scale of the start, learning rate and batch; {settings} are tried here. One is
-    judged, on draws that did not choose it: {setting}. It came nearest to the claim under another seed; on the draws
-    that try all settings here it is number {place}. There {value:.0%} of the draws show the phases ({learned:.0%}
-    learn); with equal classes {equal:.0%} ({equal_learned:.0%} learn), in three dimensions {wide:.0%}
-    ({wide_learned:.0%} learn). The phases need the noise of small batches, at rates just below those at which trainings
-    no longer learn. In full batches at most {full_batches:.0%} of the draws show the phases. The rank is read at every
-    step, because noise moves it from step to step.
+    they did. A setting is class sizes, scale of the start, learning rate and batch; {settings_tried} are tried here.
+    One is judged, on draws that did not choose it: {setting}. It came nearest to the claim under another seed; on the
+    draws that try all settings here it is number {place}. There {value:.0%} of the draws show the phases
+    ({share_learned:.0%} learn); with equal classes {equal:.0%} ({equal_share_learned:.0%} learn), in three dimensions
+    {wide:.0%} ({wide_share_learned:.0%} learn).{full_batches} The rank is read at every step, because the noise of
+    small batches moves it from step to step.
     """
     # by case: skew and a bottleneck (treated), equal classes (equal), three dimensions (wide)
     judged_draws = {case: case_draws(best, case, "examples", threshold) for case in CASES}
@@ -105,15 +104,18 @@ def eight_examples_show_three_phases(
     (setting,) = judged_draws["treated"].groupby(SETTING_OF_SIZES).groups  # all judged draws have one setting
     yield Facts(
         threshold=threshold,
-        settings=len(margins),
+        settings_tried=len(margins),
         place=int((margins > margins.get(setting, np.nan)).sum()) + 1,  # 1 if no setting has a larger margin
         setting=_setting_in_words(setting),
-        learned=judged_draws["treated"]["learned"].mean(),
+        share_learned=judged_draws["treated"]["learned"].mean(),
         equal=judged_draws["equal"]["shows"].mean(),
-        equal_learned=judged_draws["equal"]["learned"].mean(),
+        equal_share_learned=judged_draws["equal"]["learned"].mean(),
         wide=judged_draws["wide"]["shows"].mean(),
-        wide_learned=judged_draws["wide"]["learned"].mean(),
-        full_batches=treated[treated.index.get_level_values("batch") == 0].max(),
+        wide_share_learned=judged_draws["wide"]["learned"].mean(),
+        full_batches=clause_of(
+            " In full batches at most {:.0%} of the draws show the phases.",
+            treated[treated.index.get_level_values("batch") == 0].max(),
+        ),
     )
 
 

@@ -20,6 +20,7 @@ import pandas as pd
 from learning_dynamics.judging import Check, Claim, Facts, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.draws import (
     can_fall,
+    clause_of,
     fall_rows,
     narrowest,
     one_in,
@@ -114,14 +115,14 @@ def skew_is_necessary(
     """Under gradient flow skewed classes are necessary for compression: from small starts the effective rank of four
     equal classes does not fall once they begin to be learned.
 
-    The rank is the paper's, RankMe over all inputs; a fall counts from {threshold:g} on. The claim assumes that the
-    rank falls with skew and a bottleneck. It does where one class is frequent and the others are rare, in
-    {one_frequent:.0%} of the draws at sizes from {mildest} to {skewest}, and at 33 : 33 : 33 : 1 in {with_both:.0%},
-    from when the rare classes begin to be learned. At sizes in powers of a ratio it does not ({over_inputs:.1%} of the
-    draws fall while the rarest class is learned); over the means of classes it does ({over_classes:.0%}). With equal
-    classes {value:.2%} of {draws} draws fall. Starts of scales above {small_scale:g} are left out; {large:.1%} of the
-    draws from these fall. Draws cannot show that something never happens: the check is that few do. Gradient descent is
-    another claim, `skew_is_necessary_under_descent`.
+    The rank is the paper's, RankMe over all inputs; a fall counts from {threshold:g} on. Draws cannot show that
+    something never happens: at most {exceptions} of the draws of equal classes may fall. {value:.2%} of {draws} do.
+    Starts of scales above {small_scale:g} are left out{large_starts}. The claim assumes that the rank falls with skew
+    and a bottleneck. The premise is judged where one class is frequent and the others are rare:
+    {share_with_one_frequent:.0%} of the draws at sizes from {mildest_sizes} to {most_skewed_sizes} fall, from when the
+    rare classes begin to be learned. At 33 : 33 : 33 : 1 {share_with_one_rare:.0%} do. At sizes in powers of a ratio
+    {over_inputs:.1%} of the draws fall while the rarest class is learned, and over the means of classes
+    {over_classes:.0%}. Gradient descent is another claim, `skew_is_necessary_under_descent`.
     """
     rows = fall_rows(region, within, population, threshold)
     equal = rows[~rows["skewed"]]
@@ -153,13 +154,15 @@ def skew_is_necessary(
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,
-        one_frequent=share_true(with_one_frequent),
-        mildest=_in_words(min(frequent_rows["counts"], key=ratio)),
-        skewest=_in_words(max(frequent_rows["counts"], key=ratio)),
-        with_both=share_true(with_both),
+        exceptions=one_in(exceptions),
+        share_with_one_frequent=share_true(with_one_frequent),
+        mildest_sizes=_in_words(min(frequent_rows["counts"], key=ratio)),
+        most_skewed_sizes=_in_words(max(frequent_rows["counts"], key=ratio)),
+        share_with_one_rare=share_true(with_both),
         over_inputs=share_at_powers("examples"),
         over_classes=share_at_powers("classes"),
-        large=equal[~is_small]["fallen"].mean(),  # a flow that failed, nan, does not fall
+        # a flow that failed, nan, does not fall
+        large_starts=clause_of("; {:.1%} of the draws from these fall", equal[~is_small]["fallen"].mean()),
     )
 
 
@@ -177,14 +180,14 @@ def skew_is_necessary_under_descent(
     """Under gradient descent skewed classes are necessary for the three phases: at no learning rate does the effective
     rank of four equal classes fall, rise, and fall again while they are learned.
 
-    The rank is the paper's, RankMe over all inputs; a fall or a rise counts from {threshold:g} on. The paper states no
-    learning rate. The claim assumes that the phases show with skew and a bottleneck. They do at the setting of
-    `three_phases_exist`, in {with_both:.0%} of the draws that have learned their examples. Each of {rates} rates is
-    judged; of equal classes a draw that explodes, or has not learned, shows no phases. At the largest rate,
-    {largest_rate:g}, {value:.1%} of the draws show them: {of_learned:.0%} of the {learned:.0%} that have learned. At
-    smaller rates at most {at_smaller_rates:.1%} do, at the smallest, {smallest_rate:g}, {at_smallest_rate:.1%}. Under
-    gradient flow skew is necessary (`skew_is_necessary`). A draw has learned if each example's own class ends with a
-    probability above one half.
+    The rank is the paper's, RankMe over all inputs; a fall or a rise counts from {threshold:g} on. At each of
+    {rates_tried} learning rates at most {exceptions} of the draws of equal classes may show the phases; a draw that
+    explodes, or has not learned, shows none. At the largest rate, {largest_rate:g}, {value:.1%} of the draws show them:
+    {share_of_learned:.0%} of the {share_learned:.0%} that have learned.{smaller_rates} The claim assumes that the
+    phases show with skew and a bottleneck. They do at the setting of `three_phases_exist`, in {with_both:.0%} of the
+    draws that have learned their examples. The paper states no learning rate. Under gradient flow the necessity of skew
+    is another claim, `skew_is_necessary`. A draw has learned if each example's own class ends with a probability above
+    one half.
     """
     # equal classes are repeated under the name of each of the skewed sizes
     equal = draws_by_case(descents, threshold)["equal"].drop_duplicates(["scale", "learning_rate", "seed"])
@@ -205,19 +208,21 @@ def skew_is_necessary_under_descent(
             rivals={"skewed classes with a bottleneck instead": {"holds": with_both}},
         )
     yield can_fall("share of draws that show the phases with skew and a bottleneck", with_both, premise_share)
-    shares = shows_by_rate.mean()
-    largest_rate = shares.index.max()
+    shares = shows_by_rate.mean()  # by rate, ascending
+    largest_rate, smallest_rate = shares.index.max(), shares.index.min()
     of_largest = equal.loc[equal["learning_rate"] == largest_rate, "shows"]
     yield Facts(
         threshold=threshold,
         with_both=share_true(with_both),
-        rates=len(shares),
+        rates_tried=len(shares),
         largest_rate=largest_rate,
-        of_learned=of_largest.mean(),
-        learned=of_largest.notna().mean(),
-        at_smaller_rates=shares.iloc[:-1].max(),  # rates ascend: all but the largest
-        smallest_rate=shares.index.min(),
-        at_smallest_rate=shares.iloc[0],
+        share_of_learned=of_largest.mean(),
+        share_learned=of_largest.notna().mean(),
+        exceptions=one_in(exceptions),
+        smaller_rates=clause_of(
+            f" At smaller rates at most {{:.1%}} do, at the smallest, {smallest_rate:g}, {shares[smallest_rate]:.1%}.",
+            shares[shares.index < largest_rate].max(),
+        ),
     )
 
 
@@ -245,21 +250,21 @@ def bottleneck_is_necessary(
     there are classes or one less, the effective rank does not fall once the rare classes begin to be learned.
 
     The rank is the paper's, RankMe over all inputs; a fall counts from {threshold:g} on. Starts up to scale
-    {small_scale:g} are judged. The claim assumes that the rank falls with skew and a bottleneck. It does where one
-    class is frequent and the others are all rare, in {with_both:.0%} of the draws in two dimensions. But there it falls
-    without a bottleneck as well: in {value:.0%} of the draws in four dimensions, and in {in_three:.0%} in three. If
-    only falls while the rare classes are learned count, it falls in {meanwhile:.0%} in two dimensions,
-    {meanwhile_in_three:.0%} in three and {meanwhile_in_four:.0%} in four. The paper's control has three dimensions for
-    four classes, fewer than there are classes (errata 7). Three and four dimensions are therefore both judged. At 33 :
-    33 : 33 : 1 {same_sizes:.1%} of the draws fall in three dimensions ({with_one_rare:.0%} in two), and at sizes in
-    powers of a ratio {powers:.1%} fall in three and four together. Over the means of classes (`population`) a
-    bottleneck is not necessary at sizes in powers of a ratio either: {fallen:.0%} of the draws without one fall while
-    the rarest class is learned. How much skew a fall over class means needs depends on the scale. With {dimensions:g}
-    dimensions and starts of scale {smallest_scale:g} most draws fall if the largest class is {least_ratio:.0f} times
-    the smallest ({share_at_least_ratio:.0%}; with two dimensions {share_in_two_dimensions:.0%}), because the other
-    directions are not used in time. From a scale of {largest_scale:g} the least ratio tried at which most draws fall is
-    {least_ratio_at_largest_scale:.0f} : 1. Skew alone, if large enough for the start, makes the rank of the class means
-    fall.
+    {small_scale:g} are judged. At most {exceptions} of the draws without a bottleneck may fall, at each of three kinds
+    of sizes. The paper's control has three dimensions for four classes, fewer than there are classes (errata 7); three
+    and four dimensions are therefore both judged. The claim assumes that the rank falls with skew and a bottleneck. It
+    does where one class is frequent and the others are all rare, in {with_both:.0%} of the draws in two dimensions. At
+    these sizes it falls in {in_three:.0%} of the draws in three dimensions, and in {value:.0%} in four. If only falls
+    while the rare classes are learned count, it falls in {while_rare_in_two:.0%} in two dimensions,
+    {while_rare_in_three:.0%} in three and {while_rare_in_four:.0%} in four. At 33 : 33 : 33 : 1 {one_rare_in_three:.1%}
+    of the draws fall in three dimensions ({one_rare_in_two:.0%} in two). At sizes in powers of a ratio
+    {share_at_powers:.1%} fall in three and four together.
+
+    Over the means of classes (`population`), at sizes in powers of a ratio, {share_over_classes:.0%} of the draws
+    without a bottleneck fall while the rarest class is learned. How much skew such a fall needs depends on the scale.
+    With {most_dimensions:g} dimensions, from starts of scale {smallest_scale:g}, {where_most_fall}; from starts of
+    scale {largest_scale:g} {where_most_fall_at_largest_scale}. Without a bottleneck the rank can fall where the other
+    directions are not used in time.
     """
 
     def skewed_rows(over: Population, window: Quantity) -> pd.DataFrame:
@@ -316,31 +321,37 @@ def bottleneck_is_necessary(
     scales = over_classes[over_classes["dimension"] == most_dimensions]["scale"]
     smallest_scale, largest_scale = scales.min(), scales.max()
 
-    def least_ratio(scale: float) -> float:
-        """Return the least ratio of sizes at which most draws of the most dimensions fall, from starts of one scale."""
+    def where_most_fall(scale: float) -> str:
+        """Return the least ratio of sizes at which most draws of the most dimensions fall, in words, from one scale."""
         by_ratio = shares[scale, most_dimensions]  # indexed by the ratio
-        return min(by_ratio.index[by_ratio > 0.5], default=np.nan)  # most: more than half
+        least_ratio = min(by_ratio.index[by_ratio > 0.5], default=np.nan)  # most: more than half
+        if np.isnan(least_ratio):
+            return "most draws fall at no ratio that was tried"
+        in_fewest = clause_of(
+            f"; in {fewest_dimensions} dimensions {{:.0%}}",
+            shares.get((scale, fewest_dimensions, least_ratio), np.nan),
+        )
+        shares_there = f"({by_ratio[least_ratio]:.0%}{in_fewest})"
+        return f"the least ratio at which most draws fall is {least_ratio:.0f} : 1 {shares_there}"
 
-    least_ratio_at_smallest_scale = least_ratio(smallest_scale)
     rows_while_rare = _skewed_small_starts(one_frequent, population, FALL_RARE, threshold, small_scale)
     meanwhile = rows_while_rare.groupby("dimension")["fallen"].mean()
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,
+        exceptions=one_in(exceptions),
         with_both=share_true(with_both),
         in_three=share_true(falls_in[3]),
-        meanwhile=meanwhile[2],
-        meanwhile_in_three=meanwhile[3],
-        meanwhile_in_four=meanwhile[4],
-        with_one_rare=share_true(with_one_rare),
-        same_sizes=share_true(same_sizes),
-        powers=share_true(powers),
-        fallen=over_classes[over_classes["dimension"] > fewest_dimensions]["fallen"].mean(),
-        dimensions=most_dimensions,
+        while_rare_in_two=meanwhile[2],
+        while_rare_in_three=meanwhile[3],
+        while_rare_in_four=meanwhile[4],
+        one_rare_in_two=share_true(with_one_rare),
+        one_rare_in_three=share_true(same_sizes),
+        share_at_powers=share_true(powers),
+        share_over_classes=over_classes[over_classes["dimension"] > fewest_dimensions]["fallen"].mean(),
+        most_dimensions=most_dimensions,
         smallest_scale=smallest_scale,
         largest_scale=largest_scale,
-        least_ratio=least_ratio_at_smallest_scale,
-        least_ratio_at_largest_scale=least_ratio(largest_scale),
-        share_at_least_ratio=shares.get((smallest_scale, most_dimensions, least_ratio_at_smallest_scale), np.nan),
-        share_in_two_dimensions=shares.get((smallest_scale, fewest_dimensions, least_ratio_at_smallest_scale), np.nan),
+        where_most_fall=where_most_fall(smallest_scale),
+        where_most_fall_at_largest_scale=where_most_fall(largest_scale),
     )

@@ -15,6 +15,7 @@ from learning_dynamics.evidence import Estimate
 from learning_dynamics.judging import Check, Claim, Facts, at_least, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.cells import HAS_LEARNED
 from learning_dynamics.papers.softmax_dynamics.draws import (
+    clause_of,
     fall_rows,
     most_draws,
     narrowest,
@@ -59,31 +60,33 @@ def three_phases_exist(
     """Under cross-entropy and gradient descent three phases can emerge with skewed classes and a bottleneck: the
     effective rank falls, rises, and falls again while the rare classes are learned.
 
-    The rank is the paper's own, RankMe over all inputs; a fall or a rise counts from {threshold:g} on. Neither learning
-    rate nor sizes are stated. "Can emerge" is read as: in some setting somebody who tries a handful of starts sees the
-    phases, less often with equal classes, and less often in three dimensions. {settings} settings of sizes, scale and
-    learning rate were tried. One is judged, on other draws: {setting}. Of all settings it is number {place} by how far
-    its share of draws with the phases exceeds the larger one of the two controls, equal classes and three dimensions.
-    There {value:.0%} of all draws show the phases. Of the draws that have learned their examples, and have not exploded
-    on the way, {learned:.0%} show them, with equal classes {equal:.0%}, in three dimensions {wide:.0%}.
+    The rank is the paper's own, RankMe over all inputs; a fall or a rise counts from {threshold:g} on. "Can emerge" is
+    read as: in some setting {emerging} starts or more show the phases, so that somebody who tries a handful of starts
+    sees them. Besides, a smaller share of the draws shows them with equal classes, and a smaller share in three
+    dimensions. The paper states neither learning rate nor sizes: {settings_tried} settings of sizes, scale and learning
+    rate were tried. One is judged, on draws that did not choose it: {setting}. {value:.0%} of its draws show the
+    phases, where a draw that has not learned its examples, or has exploded on the way, shows none. Of the draws that
+    have learned {learned:.0%} show them, with equal classes {equal:.0%}, in three dimensions {wide:.0%}. A setting
+    exceeds its controls by its share of draws with the phases, less the larger share of the two controls. The judged
+    setting is number {place} of all settings by this excess, on the draws with which all were tried.
 
-    The judged sizes need large steps: at the smallest learning rate, {slow_rate:g}, which follows the flow, no setting
-    shows the phases in more than {slow:.1%}, and under gradient flow no sizes in powers of a ratio do in more than
-    {flow:.0%}. The fall is an overshoot: the rank ends below its highest after the warm-up by {threshold:g} or more in
-    only {lasting:.0%} of the draws that show the phases. At 64 : 16 : 4 : 1 they show in at most {skewest:.1%} of
-    draws, whatever the rate and scale. Where one class is frequent and the others are rare, or one is rare, gradient
-    flow shows the phases as well (`three_phases_under_flow`). Over the means of classes it shows them at sizes in
-    powers of a ratio (`three_phases_over_classes`).
+    Other settings show whether the phases need large steps and whether the last fall lasts. At the smallest learning
+    rate, {smallest_rate:g}, which follows the flow, no setting shows the phases in more than
+    {largest_share_at_smallest_rate:.1%} of the draws. Under gradient flow no sizes in powers of a ratio show them in
+    more than {largest_share_under_flow:.0%}. At {most_skewed_sizes} they show in at most
+    {largest_share_at_most_skewed:.1%} of the draws, whatever the rate and scale.{lasting_falls} Where one class is
+    frequent and the others are rare, or one is rare, gradient flow is judged by `three_phases_under_flow`. The rank
+    over the means of classes is judged by `three_phases_over_classes`.
     """
     # The setting was chosen by seeds of `descents`. Equal seeds are equal starts, whatever the run: these seeds are
     # left out, so that what is judged does not depend on the choice.
-    chose_the_setting = best["seed"].isin(descents["seed"].unique())
-    excluded = {"seeds with which all settings were tried": best["seed"][chose_the_setting].nunique()}
-    judged_draws = draws_by_case(best[~chose_the_setting], threshold)  # by case, a row for each draw
+    has_chosen = best["seed"].isin(descents["seed"].unique())
+    excluded = {"seeds with which all settings were tried": best["seed"][has_chosen].nunique()}
+    judged_draws = draws_by_case(best[~has_chosen], threshold)  # by case, a row for each draw
     # 1 where a draw shows the phases, 0 where it does not, nan where it has not learned
     shows = {case: draws["shows"].to_numpy() for case, draws in judged_draws.items()}
-    # Of the draws that have learned: others show no phase of learning. The headline counts those, nan, against the
-    # claim, the differences leave them out.
+    # Draws that have not learned, nan, count against the claim in the headline. The differences leave them out: a
+    # control in which fewer draws learn would otherwise show fewer phases for that reason alone.
     shows_if_learned = {case: flags[~np.isnan(flags)] for case, flags in shows.items()}
 
     def excess(case: str, other_case: str) -> Estimate:
@@ -97,8 +100,8 @@ def three_phases_exist(
             return Estimate(value=np.nan, lower=-1.0, upper=1.0, draws=0, how="no draw has learned")
         return share_difference(first == 1, second == 1)
 
-    # Phrases of rivals. Each exchanges the roles of skewed classes in two dimensions and of a control, in all three
-    # checks: it is other data, and is refused if one of them does not hold.
+    # Phrases of rivals. Each exchanges skewed classes in two dimensions with one of the controls, in all three checks,
+    # and is refused if one of these does not hold. In the check of the other control a control then exceeds a control.
     equal_instead, wide_instead = "equal classes instead of skewed ones", "three dimensions instead of two"
     yield share_of_draws(
         "share of draws with warm-up, growth and compression, in this order",
@@ -128,29 +131,37 @@ def three_phases_exist(
             wide_instead: {"estimate": excess("wide", "treated")},
         },
     )
-    # all settings that were tried
+    # facts of all settings that were tried, whose shares are indexed by setting
     tried_draws = draws_by_case(descents, threshold)
-    shares = _share_by_setting(tried_draws["treated"])
-    of_controls = pd.concat([_share_by_setting(tried_draws["equal"]), _share_by_setting(tried_draws["wide"])], axis=1)
-    excesses = shares - of_controls.max(axis=1)  # over that of both controls, by setting
-    by_rate = shares.groupby("learning_rate").max()  # of the sizes and scales that show the most
-    is_skewest = tried_draws["treated"]["ratio"] == tried_draws["treated"]["ratio"].max()
-    showing = judged_draws["treated"][judged_draws["treated"]["shows"] == 1]
+    shares, shares_of_equal, shares_of_wide = (
+        _share_by_setting(tried_draws[case]) for case in ("treated", "equal", "wide")
+    )
+    excesses = shares - pd.concat([shares_of_equal, shares_of_wide], axis=1).max(axis=1)
+    largest_share_by_rate = shares.groupby("learning_rate").max()  # over sizes and scales
+    smallest_rate = largest_share_by_rate.index.min()
+    most_skewed = max(tried_draws["treated"]["counts"].unique(), key=ratio)
+    draws_with_phases = judged_draws["treated"][judged_draws["treated"]["shows"] == 1]
     (setting,) = _share_by_setting(judged_draws["treated"]).index  # all judged draws have one setting
     counts, scale, rate = setting
     yield Facts(
         threshold=threshold,
-        settings=len(shares),
+        emerging=one_in(emerging_share),
+        settings_tried=len(shares),
         place=int((excesses > excesses.get(setting, np.nan)).sum()) + 1,
         setting=f"sizes {counts.replace('-', ' : ')}, scale {scale:g} and rate {rate:g}",
         learned=_mean_or_nan(shows_if_learned["treated"]),
         equal=_mean_or_nan(shows_if_learned["equal"]),
         wide=_mean_or_nan(shows_if_learned["wide"]),
-        slow_rate=by_rate.index.min(),
-        slow=by_rate.iloc[0],
-        flow=_share_by_setting(draws_by_case(region, threshold)["treated"]).max(),
-        lasting=share_true(showing["drop"] >= threshold),
-        skewest=_share_by_setting(tried_draws["treated"][is_skewest]).max(),
+        smallest_rate=smallest_rate,
+        largest_share_at_smallest_rate=largest_share_by_rate[smallest_rate],
+        largest_share_under_flow=_share_by_setting(draws_by_case(region, threshold)["treated"]).max(),
+        lasting_falls=clause_of(
+            " Of the judged draws that show the phases {:.0%} end below their highest rank after the warm-up by "
+            f"{threshold:g} or more; the fall of the others was an overshoot.",
+            share_true(draws_with_phases["drop"] >= threshold),
+        ),
+        most_skewed_sizes=most_skewed.replace("-", " : "),
+        largest_share_at_most_skewed=shares[most_skewed].max(),  # over scales and rates
     )
 
 
@@ -213,14 +224,12 @@ def three_phases_over_classes(
     """At class sizes 64, 16, 4 and 1, in two dimensions and from starts of scale $10^{-3}$, RankMe of the means of
     classes falls, rises, and falls again while the rare classes are learned.
 
-    RankMe is the exponential of the entropy of the eigenvalues of a covariance, here of the classes' mean features. A
-    draw counts if it shows a fall, a rise and a fall in this order, each of {threshold:g} or more. {value:.0%} of the
-    draws show them at scale {smallest_scale:g}, {share_at_largest_scale:.0%} at scale {largest_scale:g}. Over all
-    examples, of which the rarest class has one in 85, {over_examples:.0%} do at scale {smallest_scale:g}. The setting
-    is one of a region. With sizes in powers of a ratio, one row a class and starts of scale {smallest_scale:g}, most
-    draws show the phases if the largest class has {least_ratio:.0f} times as many examples as the smallest, or more. At
-    a ratio of {ratio_below:.0f} to 1 {share_below:.0%} of the draws do. Far smaller starts need a larger skew (errata
-    6).
+    A draw counts if it shows a fall, a rise and a fall in this order, each of {threshold:g} or more; most draws must.
+    RankMe is the exponential of the entropy of the eigenvalues of a covariance, here of the classes' mean features.
+    {value:.0%} of the draws show them at scale {smallest_scale:g}, {share_at_largest_scale:.0%} at scale
+    {largest_scale:g}. Over all examples, of which the rarest class has one in 85, {share_over_examples:.0%} do at scale
+    {smallest_scale:g}. The setting is one of a region. With sizes in powers of a ratio, up to 16 rows of features a
+    class and starts of scale {smallest_scale:g}, {where_most_show} Far smaller starts need a larger skew (errata 6).
     """
     draws = Grid(grid)
     scale, init = draws.scale, draws.members["init"].to_numpy()  # shape (draws,)
@@ -242,18 +251,29 @@ def three_phases_over_classes(
 
     rows = narrowest(fall_rows(region, PHASES, "classes", threshold))
     rows = rows[rows["scale"] == scale.min()]
-    shares = (rows["value"] == 1).groupby(rows["ratio"]).mean()  # by the ratio of sizes, ascending
-    # The least ratio from which on most draws, more than half, show the phases; nan if there is none. Below is the next
-    # smaller ratio, or the largest of all if `least` is nan.
-    least = min((size_ratio for size_ratio in shares.index if (shares.loc[size_ratio:] > 0.5).all()), default=np.nan)
-    below = max((size_ratio for size_ratio in shares.index if not size_ratio >= least), default=np.nan)
     yield Facts(
         threshold=threshold,
         smallest_scale=scale.min(),
         largest_scale=scale.max(),
         share_at_largest_scale=share_true(over_classes[scale == scale.max()]),
-        over_examples=share_true(over_examples[is_small]),
-        least_ratio=least,
-        ratio_below=below,
-        share_below=shares.get(below, np.nan),
+        share_over_examples=share_true(over_examples[is_small]),
+        where_most_show=_where_most_show((rows["value"] == 1).groupby(rows["ratio"]).mean()),
+    )
+
+
+def _where_most_show(shares: pd.Series) -> str:
+    """Return, in words, at which ratios of sizes most draws show the phases.
+
+    `shares` are those of the draws that show them, by the ratio of the largest class to the smallest, ascending.
+    """
+    # ratios from which on most draws, more than half, show the phases at every ratio tried
+    enough = [ratio_tried for ratio_tried in shares.index if (shares.loc[ratio_tried:] > 0.5).all()]
+    if not enough:
+        return "fewer than most draws show the phases at the largest ratio that was tried."
+    least = min(enough)
+    smaller = shares[shares.index < least]
+    next_smaller = f" At a ratio of {smaller.index[-1]:.0f} to 1 {smaller.iloc[-1]:.0%} do." if len(smaller) else ""
+    return (
+        f"most draws show the phases if the largest class has {least:.0f} times as many examples as the smallest, or "
+        f"more.{next_smaller}"
     )

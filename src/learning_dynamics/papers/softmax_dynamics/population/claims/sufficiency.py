@@ -46,10 +46,9 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small_sca
 
     What suffices must produce both on every draw, at every skew. Starts up to scale {small_scale:g} are judged, and a
     fall counts from {threshold:g} on, after as large a rise. The rank, RankMe over all inputs, falls so in
-    {examples:.1%} of the draws. Over the means of classes it falls in {classes:.0%}; where the largest class is
-    {mildest_ratio:.0f} times the smallest, in {share_at_mildest:.1%} (errata 6). Over class means, from starts up to
-    scale {tiny_scale:g}, every draw falls at all ratios tried from {least_ratio:.0f} : 1 on, and not every draw at the
-    next smaller one.
+    {share_over_examples:.1%} of the draws. Over the means of classes it falls in {share_over_classes:.0%}; where the
+    largest class is {mildest_ratio:.0f} times the smallest, in {share_at_mildest:.1%} (errata 6). Over class means,
+    from starts up to scale {second_smallest_scale:g}, {where_all_fall}.
     """
     # How far the rank falls while the rarest classes are learned: a row for each draw. The check leaves a draw of nan,
     # of a flow that failed, undecided; for the facts it has not fallen.
@@ -72,17 +71,20 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small_sca
     two_smallest_scales = sorted(skewed_over_classes["scale"].unique())[:2]
     tiny = skewed_over_classes[skewed_over_classes["scale"].isin(two_smallest_scales)]
     all_fall = tiny.groupby("ratio")["fallen"].all()  # by the ratio of sizes, ascending
-    # ratios from which on every draw falls
-    enough = [least for least in all_fall.index if all_fall.loc[least:].all()]
+    # ratios from which on every draw falls, at each ratio tried
+    enough = [ratio_tried for ratio_tried in all_fall.index if all_fall.loc[ratio_tried:].all()]
+    where_all_fall = "some draw does not fall at the largest ratio tried"
+    if enough:
+        where_all_fall = f"every draw falls at all ratios tried from {min(enough):.0f} : 1 on"
     yield Facts(
         small_scale=small_scale,
         threshold=threshold,
-        examples=skewed_over_examples["fallen"].mean(),
-        classes=skewed_over_classes["fallen"].mean(),
+        share_over_examples=skewed_over_examples["fallen"].mean(),
+        share_over_classes=skewed_over_classes["fallen"].mean(),
         mildest_ratio=mildest_ratio,
         share_at_mildest=at_mildest["fallen"].mean(),
-        tiny_scale=tiny["scale"].max(),
-        least_ratio=min(enough, default=np.nan),
+        second_smallest_scale=tiny["scale"].max(),
+        where_all_fall=where_all_fall,
     )
 
 
@@ -107,10 +109,10 @@ def population_decides(region: Table, *, threshold: Positive, majority_share: Fr
     classes share directions; "about" allows a tenth of it. Over classes the eigenvalue of the rare classes' direction
     grows past that of the frequent ones', so that the rank passes two and falls. Over examples every eigenvalue carries
     the factor $n$, and the rare ones' stays the smaller. The rank, RankMe, ends below its highest by {threshold:g} or
-    more in {classes:.0%} of the draws over classes, and in {examples:.0%} over examples. At equal margins, with a ratio
-    $r$ of neighbouring sizes, the two eigenvalues over classes are as $r : 1$. At {largest_ratio:.0f} : 1 this predicts
-    a rank over classes of {predicted_rank:.2f}; it ends at {end:.2f}, because margins are not quite equal. Over
-    examples it ends at {end_examples:.2f}, raised by centring.
+    more in {share_over_classes:.0%} of the draws over classes, and in {share_over_examples:.0%} over examples. At equal
+    margins, with a ratio $r$ of neighbouring sizes, the two eigenvalues over classes are as $r : 1$. At
+    {largest_ratio:.0f} : 1 this predicts a rank over classes of {predicted_rank:.2f}; it ends at {final_rank:.2f},
+    because margins are not quite equal. Over examples it ends at {final_rank_over_examples:.2f}, raised by centring.
     """
     # draws are those in two dimensions of the smallest scale, of all skewed sizes together
     rows = narrowest(region[(region["scale"] == region["scale"].min()) & region["skewed"]])
@@ -155,11 +157,11 @@ def population_decides(region: Table, *, threshold: Positive, majority_share: Fr
     skewest = max(rows["counts"].unique(), key=ratio)
     yield Facts(
         threshold=threshold,
-        classes=share_true(ends_below("classes")),
-        examples=share_true(ends_below("examples")),
+        share_over_classes=share_true(ends_below("classes")),
+        share_over_examples=share_true(ends_below("examples")),
         largest_ratio=ratio(skewest),
         # of sizes r^3 : r^2 : r : 1 the largest over the smallest is r^3
         predicted_rank=theory.rank_of_two_pairs(ratio(skewest) ** (1 / 3)),
-        end=by_draw(END, "classes").loc[skewest].median(),
-        end_examples=by_draw(END, "examples").loc[skewest].median(),
+        final_rank=by_draw(END, "classes").loc[skewest].median(),
+        final_rank_over_examples=by_draw(END, "examples").loc[skewest].median(),
     )
