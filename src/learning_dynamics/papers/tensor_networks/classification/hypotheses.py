@@ -2,8 +2,10 @@
 
 f is the network, and x_i are the points with labels y_i. X^T r is the sum of all x_i with the weights
 r_i = -y_i exp(-y_i f(x_i)), the residuals of the exponential loss. That it converges in direction cannot be seen at a
-finite time. In its place, X^T r is at rest in a draw if its direction turns little over the second half of log log t;
-otherwise it still turns.
+finite time. Instead, X^T r counts as at rest in a draw if its direction turns little over the second half of log log t;
+otherwise it still turns. Two facts that hold by construction need no check: -X^T r is a combination of the y_i x_i with
+positive weights, and a point whose margin exceeds the least one by a share of it has a weight that vanishes, relative
+to the largest, like a power of t. So the limit u is in the cone of the support vectors (complementary slackness).
 
 The bound on what vanishes in the limit is `log_time_checks.largest_lag`, with the claims' factor `slack`. Arrays have
 shape (draws,), the draws of one table after those of the table before.
@@ -15,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.judging import Check, every_draw, premise
+from learning_dynamics.judging import Check, Facts, every_draw, premise
 from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.log_time_checks import (
     largest_lag,
@@ -52,18 +54,23 @@ def falls_below_one(flows: Draws) -> Check:
     )
 
 
-def at_rest(tables: Sequence[Table], slack: float, *, residuals: Sequence[Sequence[Quantity]], **where: Any) -> Draws:
-    """Return the draws on which Theorems 1 and 2 are judged: those in which X^T r is at rest, and some others.
+def draws_to_judge(
+    tables: Sequence[Table], slack: float, *, vanishing: Sequence[Sequence[Quantity]], **where: Any
+) -> Draws:
+    """Return the draws on which Theorems 1 and 2 are judged: all but those that are left out.
 
-    The theorems say nothing about a draw in which X^T r does not converge in direction. A draw in which it still turns
-    is therefore left out, with two exceptions. Draws of these are kept, and claims count them as undecided
-    (`still_turns`):
+    The theorems say nothing about a draw in which X^T r does not converge in direction. A draw's kind is its network at
+    its depth. "Stays beyond" says that one of the quantities that vanish by the theorem is beyond its bound at the last
+    time and has not fallen since halfway, so that more time might not help. Cases, the first that applies:
 
-    - One of the residuals is beyond the bound at the last time and has not fallen since halfway, so that more time
-      might not help.
-    - More than `MOST_LEFT_OUT` of the draws of the same network and depth still turn. None of these is left out.
-
-    A draw whose flow could not be followed is nan. It is kept as well, and the judge counts it as undecided.
+    ======================================================  ====================================================
+    X^T r is at rest                                        judged
+    the flow could not be followed: quantities are nan      kept; the judge counts it as undecided
+    X^T r still turns, and so it does in more than          kept, undecided (`may_turn`)
+    `MOST_LEFT_OUT` of the draws of this kind
+    X^T r still turns, and a quantity stays beyond          kept, undecided (`may_turn`)
+    X^T r still turns, otherwise                            left out
+    ======================================================  ====================================================
 
     Parameters
     ----------
@@ -71,21 +78,20 @@ def at_rest(tables: Sequence[Table], slack: float, *, residuals: Sequence[Sequen
         Flows of the exponential loss.
     slack : float
         The claims' factor on the bound.
-    residuals : sequence of sequences of str
+    vanishing : sequence of sequences of str
         For each table, the quantities that by the theorem vanish on draws at rest.
     **where
         Which rows are read, as for `select`.
     """
     flows = Draws(tables, **where)
-    turns = still_turns(flows, slack)  # shape (draws,), of all tables
-    # for each draw, the share that still turns of the draws of its network and depth
+    turns = _late_turns(flows) > _largest_turn(flows, slack)  # shape (draws,), of all tables; nan compares as false
     of_same_kind = pd.Series(turns).groupby([flows.column("network"), flows.column("depth")])
-    share_turning = of_same_kind.transform("mean").to_numpy()
-    # for each draw, whether one of the residuals stays beyond the bound; tables have residuals of their own
+    share_turning = of_same_kind.transform("mean").to_numpy()  # of the draws of the same kind, for each draw
+    # for each draw, whether one of its quantities stays beyond the bound; tables have quantities of their own
     stays_beyond = []
-    for of_table, vanishing in zip(flows, residuals, strict=True):
-        of_each_residual = [_stays_beyond(of_table, residual, slack) for residual in vanishing]
-        stays_beyond.append(np.any(of_each_residual, axis=0))
+    for of_table, quantities_of_table in zip(flows, vanishing, strict=True):
+        of_each_quantity = [_stays_beyond(of_table, quantity, slack) for quantity in quantities_of_table]
+        stays_beyond.append(np.any(of_each_quantity, axis=0))
     is_left_out = turns & ~np.concatenate(stays_beyond) & (share_turning <= MOST_LEFT_OUT)
     return Draws(_tables_without(flows, is_left_out), **where)
 
@@ -105,17 +111,22 @@ def _tables_without(flows: Draws, is_left_out: np.ndarray) -> list[Table]:
 
 
 def left_out(flows: Draws, judged: Draws) -> dict[str, int]:
-    """Return how many of the draws `flows` are not among `judged`, which `at_rest` returns, under the reason."""
+    """Return how many of the draws `flows` are not among `judged`, which `draws_to_judge` returns, by the reason."""
     return {STILL_TURNS: len(flows.column("seed")) - len(judged.column("seed"))}
 
 
-def still_turns(flows: Draws, slack: float) -> np.ndarray:
-    """Return, for each draw, whether X^T r still turns: late, by more than a direction at rest may.
+def may_turn(flows: Draws, slack: float) -> np.ndarray:
+    """Return, for each draw, whether X^T r is not seen at rest: it still turns, or the flow could not be followed."""
+    return ~(_late_turns(flows) <= _largest_turn(flows, slack))  # a turn that is nan compares as false
 
-    It is false where the flow could not be followed: the turn is nan there, which exceeds nothing. What is checked of
-    such a draw is nan too, and the judge counts it as undecided.
+
+def turn_at_rest(flows: Draws, slack: float) -> Facts:
+    """Return the fact {turned}: the most degrees by which X^T r turns in a draw where it is at rest.
+
+    Nan if there is no such draw. That X^T r is at rest is no check: a draw that is not at rest contradicts no theorem.
     """
-    return _late_turns(flows) > _largest_turn(flows, slack)
+    turns = _late_turns(flows)[~may_turn(flows, slack)]
+    return Facts(turned=float(np.max(turns)) if turns.size else np.nan)
 
 
 def _late_turns(flows: Draws) -> np.ndarray:
@@ -123,9 +134,9 @@ def _late_turns(flows: Draws) -> np.ndarray:
     return second_half(flows).largest(quantities.TURN_OF_RESIDUALS)
 
 
-def _stays_beyond(flows: Draws, residual: Quantity, slack: float) -> np.ndarray:
-    """Return, for each draw, whether a residual ends beyond the bound and has not fallen by a tenth since halfway."""
-    sizes = np.abs(second_half(flows).entries(residual))  # shape (draws, times)
+def _stays_beyond(flows: Draws, quantity: Quantity, slack: float) -> np.ndarray:
+    """Return, for each draw, whether a quantity ends beyond the bound and has not fallen by a tenth since halfway."""
+    sizes = np.abs(second_half(flows).entries(quantity))  # shape (draws, times)
     # a tenth, chosen: the change from which on a quantity is on its way in `log_time_checks.still_changes` too
     return (sizes[:, -1] > largest_lag(flows, slack)) & (1.1 * sizes[:, -1] > sizes[:, 0])
 
@@ -133,19 +144,3 @@ def _stays_beyond(flows: Draws, residual: Quantity, slack: float) -> np.ndarray:
 def _largest_turn(flows: Draws, slack: float) -> float:
     """Return the degrees up to which a direction counts as at rest: the bound on what vanishes, as an angle."""
     return float(np.degrees(largest_lag(flows, slack)))
-
-
-def residuals_converge(flows: Draws, slack: float) -> Check:
-    """Check what Theorems 1 and 2 assume: that X^T r converges in direction; draws in which it turns are undecided.
-
-    No draw can fail: those beyond the bound are just the undecided ones. It is no `premise`, which would leave the
-    whole claim undecided for one draw that turns, even if another, at rest, contradicts the claim.
-    """
-    return every_draw(
-        r"$X^T r$ converges in direction: degrees by which it turns over the second half of $\log\log t$",
-        _late_turns(flows),
-        at_most=_largest_turn(flows, slack),
-        because="as an angle, the bound on what vanishes",
-        undecided=still_turns(flows, slack),
-        fact="turned",
-    )

@@ -18,12 +18,12 @@ import numpy as np
 from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw
 from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.classification.hypotheses import (
-    at_rest,
+    draws_to_judge,
     falls_below_one,
     last_exact_log_time,
     left_out,
-    residuals_converge,
-    still_turns,
+    may_turn,
+    turn_at_rest,
 )
 from learning_dynamics.papers.tensor_networks.log_time_checks import (
     last_log_log_time,
@@ -64,15 +64,15 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     are judged at the end (and in a robustness run of two layers with a cap ten times as late).
     """
     flows = Draws([two, three])
-    residuals = [quantities.SINGULAR_RESIDUAL]  # what vanishes by the theorem, in both tables
-    judged = at_rest([two, three], slack, residuals=[residuals, residuals])
+    vanishing = [quantities.SINGULAR_RESIDUAL]  # by the theorem, in both tables
+    judged = draws_to_judge([two, three], slack, vanishing=[vanishing, vanishing])
     excluded = left_out(flows, judged)
     yield settles(
         "largest residual of the singular-vector equations",
         judged,
         quantities.SINGULAR_RESIDUAL,
         slack,
-        undecided=still_turns(judged, slack),
+        undecided=may_turn(judged, slack),
         excluded=excluded,
         # residuals of the equations of another tensor
         rivals={
@@ -81,7 +81,7 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
         },
     )
     yield falls_below_one(flows)  # a premise, on all draws
-    yield residuals_converge(judged, slack)  # fills {turned}
+    yield turn_at_rest(judged, slack)  # fills {turned}
     yield Facts(
         slack=slack,
         turning=sum(excluded.values()),

@@ -12,10 +12,11 @@
   the sum over j of the distances of both sides, over that of the left ones.
 - The margin in a norm is the least margin over the norm of beta, or of rho. Its gap is what it lacks of the largest
   possible one, relative to the largest.
+- M(-u) o (v_1, v_2) is M(-u) contracted with both layers, v_1^T M(-u) v_2; s_1 is its largest singular value.
 
 `two` are tables with two layers, of one or several runs, `three` is one with three layers. A draw is a data set with a
 start of its own, for one network of one depth. Draws in which X^T r still turns are left out, or kept as undecided
-(`hypotheses.at_rest`). A draw whose flow could not be followed is nan, and the judge counts it as undecided.
+(`hypotheses.draws_to_judge`). A draw whose flow could not be followed is nan, and the judge counts it as undecided.
 """
 
 from collections.abc import Sequence
@@ -25,29 +26,38 @@ import numpy as np
 from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.classification.hypotheses import (
-    at_rest,
+    draws_to_judge,
     falls_below_one,
+    last_exact_log_time,
     left_out,
-    residuals_converge,
-    still_turns,
+    may_turn,
+    turn_at_rest,
 )
-from learning_dynamics.papers.tensor_networks.log_time_checks import LAG, largest_lag, loss_vanishes, vanishes
+from learning_dynamics.papers.tensor_networks.log_time_checks import (
+    LAG,
+    NO_FALL,
+    largest_lag,
+    last_log_log_time,
+    loss_vanishes,
+    vanishes,
+)
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
 
 # The setting of these claims, whose value is in workflow/config/tensor_networks.yaml:
-# - slack: factor on each bound at the last time, for the numbers of order one that laws in log t leave open; chosen
+# - slack: factor on each bound at the last time, for the numbers of order one that laws in log t leave open. It is also
+#   the least margin at which a loss counts as vanished, as a loss that stays away from zero has one of order one; chosen
 
 ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]  # networks that are orthogonally decomposable
-REAL = ["diagonal", "decomposable"]  # those of them whose singular coordinates are real
+REAL = ["diagonal", "decomposable"]  # those of them with a real S, and so with real singular coordinates
 NORM_NAMES = {"l1": r"\ell_1", "dft_l1": r"\mathrm{DFT}\ \ell_1"}  # in formulas
-NO_FALL = "a loss that does not fall"  # a rival of `loss_vanishes`, the power 0 of 1 / t
 
 
 @claim(
     "Theorem 2",
     scope="random separable points; diagonal, full-length convolutional and random orthogonally decomposable "
-    "networks, two and three layers, the last one zero at the start, or, of two, within the condition",
+    "networks, two and three layers; the last layer zero at the start, with two layers also merely smaller, entry by "
+    "entry",
     quantifier="all draws",
 )
 def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
@@ -58,73 +68,88 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
 
     The problem is the least $\sum_j |\rho_j|^{2/L}$ with all margins at least one; $\rho$ is the entrywise product of
     the layers' singular coordinates, $S$ the matrix of Assumption 1. Stationary means that $-(S u)_j \rho_j$ is real,
-    not negative and proportional to $|\rho_j|^{2/L}$. With three layers the problem is not convex. The theorem allows
-    any stationary point, and {above_minimum} of {deep} draws of real networks end at one where $\sum_j |\rho_j|^{2/L}$
-    is more than one per cent above its global minimum (`max_margin_solution`). With two layers the problem is convex,
-    and the largest gap to its optimum is {gap:.1e}. Times, and what counts as converged, are those of Theorem 1; here
-    $X^T r$ turns by at most {turned:.2g} degrees. Draws in which it still turns are undecided, or judged by their loss
-    alone ({turning} of them).
+    not negative and proportional to $|\rho_j|^{2/L}$. Flows are followed to a $\log\log t$ of {reached:.0f}. There a
+    residual or a gap may be {allowed:.1e}, which is {slack:g} times $1 / (e \log\log t)$.
+
+    With two layers stationarity also asks for a $|(S u)_j|$ that is no larger where $\rho_j = 0$ than elsewhere. The
+    proportion says nothing of these entries. The problem is convex, so that the gap to its optimum does: it is at most
+    {gap:.1e}. With three layers the problem is not convex. The theorem allows any stationary point, and {above_minimum}
+    of {deep} draws of networks with real $S$ end at one where $\sum_j |\rho_j|^{2/L}$ is more than one per cent above
+    its global minimum (`max_margin_solution`).
+
+    $X^T r$ counts as at rest if it turns over the second half of $\log\log t$ by no more than that bound, as an angle;
+    it turns by at most {turned:.2g} degrees. Draws in which it still turns are undecided, or judged by their loss alone
+    ({turning} of them). Losses are judged at a $\log t$ of {exact:.0f}, before double precision asks for a cap on their
+    exponent. There the least margin is at least {least_power:.2f} $\log t$; the theorem names no power of $t$.
     """
     flows = Draws([*two, three], network=ORTHOGONAL)
-    residual = quantities.STATIONARITY_RESIDUAL
     # What vanishes by the theorem, table by table. With two layers these are also GAP_OWN, the gap to the largest
-    # margin in the l1 norm of rho, (38), and TOP_GAP: of layers of unit length, 1 - M(-u) o (v_1, v_2) / s_1, with the
-    # largest singular value s_1 of M(-u).
-    residuals = [[residual, quantities.GAP_OWN, quantities.TOP_GAP] for _ in two] + [[residual]]
+    # margin in the l1 norm of rho, (38), and TOP_GAP: of layers of unit length, 1 - M(-u) o (v_1, v_2) / s_1.
+    vanishing_with_two = [quantities.STATIONARITY_RESIDUAL, quantities.GAP_OWN, quantities.TOP_GAP]
+    vanishing = [vanishing_with_two for _ in two] + [[quantities.STATIONARITY_RESIDUAL]]
     # draws whose X^T r still turns are left out of all checks but that of the loss, or kept there as undecided
-    judged = at_rest(flows.tables, slack, residuals=residuals, network=ORTHOGONAL)
+    judged = draws_to_judge(flows.tables, slack, vanishing=vanishing, network=ORTHOGONAL)
     *tables_of_two, table_of_three = judged.tables  # in the order of `flows`
     two_layers = Draws(tables_of_two, network=ORTHOGONAL)
     excluded = left_out(flows, judged)
     excluded_of_two = left_out(Draws(two, network=ORTHOGONAL), two_layers)
-    # Each of the two rivals says that rho solves another problem, in the first two checks at once: there another
-    # residual, or another gap, has to vanish. One check that refuses it is enough. The l1 rival passes the first check
-    # with two layers, where 2 / L is one; three layers refuse it there. It passes the second with diagonal networks,
-    # where S is the identity; other networks refuse it there.
-    l2_problem = r"the $\ell_2$ max-margin problem"
-    l1_problem = r"the $\ell_1$ norm, whatever the depth and $S$"
+    # Rivals are residuals of other problems. That of the l1 norm passes with two layers, where 2 / L is one; three
+    # layers refuse it. At rho_j = 0 the residual is zero whatever (S u)_j is: with two layers the next check is needed.
     yield vanishes(
         r"largest residual of the stationarity conditions, $\ell_{2/L}$",
         judged,
-        residual,
+        quantities.STATIONARITY_RESIDUAL,
         slack,
-        undecided=still_turns(judged, slack),
+        undecided=may_turn(judged, slack),
         excluded=excluded,
         rivals={
-            l2_problem: quantities.STATIONARITY_RESIDUAL_L2,
-            l1_problem: quantities.STATIONARITY_RESIDUAL_L1,
+            r"a $\rho$ stationary for its $\ell_2$ norm": quantities.STATIONARITY_RESIDUAL_L2,
+            r"a $\rho$ stationary for its $\ell_1$ norm, whatever the depth": quantities.STATIONARITY_RESIDUAL_L1,
         },
     )
+    # Rivals are gaps in norms of beta. That of the l1 norm passes with diagonal networks, where S is the identity;
+    # other networks refuse it.
     yield vanishes(
         r"two layers: gap to the largest $\ell_{2/L}$ margin",
         two_layers,
         quantities.GAP_OWN,
         slack,
-        undecided=still_turns(two_layers, slack),
+        undecided=may_turn(two_layers, slack),
         excluded=excluded_of_two,
-        rivals={l2_problem: quantities.GAP["l2"], l1_problem: quantities.GAP["l1"]},
+        rivals={
+            r"two layers: the largest margin in the $\ell_2$ norm of $\beta$": quantities.GAP["l2"],
+            r"two layers: the largest margin in the $\ell_1$ norm of $\beta$, whatever $S$": quantities.GAP["l1"],
+        },
         fact="gap",
     )
-    # the rivals are about rho alone, so that this check has none
+    # The rival's top singular vectors are singular vectors of that tensor, so that the residual of its equations has to
+    # vanish. Gaps to lower singular values of M(-u) are not measured.
     yield vanishes(
         "two layers: distance of the layers' singular value from the top one, relative",
         two_layers,
         quantities.TOP_GAP,
         slack,
-        undecided=still_turns(two_layers, slack),
+        undecided=may_turn(two_layers, slack),
         excluded=excluded_of_two,
+        rivals={r"two layers: top singular vectors of $M(\sum_i y_i x_i)$": quantities.SINGULAR_RESIDUAL_DATA},
     )
-    yield loss_vanishes(flows, slack, power=1.0, rivals={NO_FALL: 0.0})  # on all draws, whatever X^T r does
-    yield residuals_converge(judged, slack)  # fills {turned}
+    yield loss_vanishes(flows, slack, fact="least_power")  # on all draws, whatever X^T r does
+    yield turn_at_rest(judged, slack)  # fills {turned}
     yield _above_global_minimum(Draws(table_of_three, network=REAL))  # fills {above_minimum} and {deep}
-    yield Facts(turning=sum(excluded.values()))
+    yield Facts(
+        turning=sum(excluded.values()),
+        reached=last_log_log_time(flows),
+        allowed=largest_lag(flows, slack),
+        slack=slack,
+        exact=last_exact_log_time(flows),
+    )
 
 
 @claim(
     "sections 1.1 and 4.2",
     scope="random separable points; diagonal and random orthogonally decomposable networks of two and three layers, "
-    "full-length convolutional ones of two, the last one zero at the start, or, of two, within the condition of "
-    "Theorem 2",
+    "full-length convolutional ones of two; the last layer zero at the start, with two layers also merely smaller, "
+    "entry by entry in singular coordinates",
     correction=r"With two layers $\rho$ is the solution of largest $\ell_1$ margin. From three layers on it is a "
     r"stationary point of the $\ell_{2/L}$ max-margin problem and need not be its solution.",
     quantifier="all draws",
@@ -136,19 +161,19 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
 
     So section 1.1 and the text after Theorem 2 say; the theorem itself has a stationary point (errata 3). $\rho$ is the
     entrywise product of the layers' singular coordinates, and all margins are at least one. With three layers
-    {above_minimum} of {deep} draws of real networks end more than one per cent above the minimum of
+    {above_minimum} of {deep} draws of networks with real $S$ end more than one per cent above the minimum of
     $\sum_j |\rho_j|^{2/3}$, and their margins at unit norm are up to {lost:.0%} below the largest. With two layers the
     largest gap to the largest margin is {value:.1e}. $X^T r$ turns by at most {turned:.2g} degrees over the second half
     of $\log\log t$; draws in which it still turns are undecided, or left out, as for Theorem 2.
     """
     flows = Draws([*two, three])
-    residuals = [[quantities.GAP_OWN] for _ in two] + [[quantities.STATIONARITY_RESIDUAL]]
-    judged = at_rest(flows.tables, slack, residuals=residuals, network=ORTHOGONAL)
+    vanishing = [[quantities.GAP_OWN] for _ in two] + [[quantities.STATIONARITY_RESIDUAL]]
+    judged = draws_to_judge(flows.tables, slack, vanishing=vanishing, network=ORTHOGONAL)
     *tables_of_two, table_of_three = judged.tables
     two_layers = Draws(tables_of_two, network=ORTHOGONAL)
-    three_layers = Draws(table_of_three, network=REAL)  # of real networks the global minimum is known
-    undecided_of_two = still_turns(two_layers, slack)
-    # what is left out is counted among the draws that a check is on: two layers of all networks, three of real ones
+    three_layers = Draws(table_of_three, network=REAL)  # where S is real the global minimum is known
+    undecided_of_two = may_turn(two_layers, slack)
+    # what is left out is counted among the draws that a check is on: two layers of all networks, three of those with real S
     excluded_of_two = left_out(Draws(two, network=ORTHOGONAL), two_layers)
     excluded_of_three = left_out(Draws(three, network=REAL), three_layers)
     gaps_of_two = np.abs(two_layers.at_end("log_log_time")[quantities.GAP_OWN])
@@ -161,7 +186,7 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
         np.concatenate([gaps_of_two, gaps_of_three]),
         at_most=largest_lag(judged, slack),
         because=f"{slack:g} times {LAG}",
-        undecided=np.concatenate([undecided_of_two, still_turns(three_layers, slack)]),
+        undecided=np.concatenate([undecided_of_two, may_turn(three_layers, slack)]),
         excluded={why: count + excluded_of_three[why] for why, count in excluded_of_two.items()},
         # Of three layers the correction claims no gap, but the stationarity that the next check is about. The rival
         # claims no gap of them either: it is another problem for two layers.
@@ -180,14 +205,14 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
         three_layers,
         quantities.STATIONARITY_RESIDUAL,
         slack,
-        undecided=still_turns(three_layers, slack),
+        undecided=may_turn(three_layers, slack),
         excluded=excluded_of_three,
         rivals={
             r"with three layers, a stationary point for the $\ell_1$ norm": quantities.STATIONARITY_RESIDUAL_L1,
             r"with three layers, a stationary point for the $\ell_2$ norm": quantities.STATIONARITY_RESIDUAL_L2,
         },
     )
-    yield residuals_converge(judged, slack)  # fills {turned}
+    yield turn_at_rest(judged, slack)  # fills {turned}
     yield _above_global_minimum(three_layers)  # fills {above_minimum} and {deep}
     # {reached} of the paper's findings: a hundredth as in `_above_global_minimum`
     yield Facts(lost=float(np.max(gaps_of_three)), reached=int((excess <= 0.01).sum()))
@@ -229,14 +254,14 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
             r"the max margin of the Fourier transform's $\ell_1$ norm": quantities.GAP["dft_l1"],
         },
     )
-    yield loss_vanishes(flows, slack, power=1.0, rivals={NO_FALL: 0.0})
+    yield loss_vanishes(flows, slack)
     yield falls_below_one(flows)  # a premise
 
 
 @claim(
     "Corollary 2",
-    scope="random separable points; two and three layers, the last one zero at the start, or, of two, within the "
-    "condition",
+    scope="random separable points; two and three layers; the last layer zero at the start, with two layers also "
+    "merely smaller, entry by entry in singular coordinates",
     quantifier="all draws",
 )
 def corollary_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
@@ -257,8 +282,8 @@ def corollary_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim
 
 @claim(
     "Corollary 3",
-    scope="random separable points; two and three layers, the last one zero at the start, or, of two, within the "
-    "condition",
+    scope="random separable points; two and three layers; the last layer zero at the start, with two layers also "
+    "merely smaller, entry by entry in singular coordinates",
     quantifier="all draws",
 )
 def corollary_3(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
@@ -293,8 +318,8 @@ def _limit_is_stationary(two: Sequence[Table], three: Table, *, network: str, no
         The claims' setting.
     """
     flows = Draws([*two, three], network=network)
-    residuals = [[quantities.GAP[norm]] for _ in two] + [[quantities.STATIONARITY_RESIDUAL]]
-    judged = at_rest(flows.tables, slack, residuals=residuals, network=network)
+    vanishing = [[quantities.GAP[norm]] for _ in two] + [[quantities.STATIONARITY_RESIDUAL]]
+    judged = draws_to_judge(flows.tables, slack, vanishing=vanishing, network=network)
     *tables_of_two, table_of_three = judged.tables
     two_layers, three_layers = Draws(tables_of_two, network=network), Draws(table_of_three, network=network)
     other_norm = "dft_l1" if norm == "l1" else "l1"
@@ -303,7 +328,7 @@ def _limit_is_stationary(two: Sequence[Table], three: Table, *, network: str, no
         two_layers,
         quantities.GAP[norm],
         slack,
-        undecided=still_turns(two_layers, slack),
+        undecided=may_turn(two_layers, slack),
         excluded=left_out(Draws(two, network=network), two_layers),
         rivals={  # gaps to the largest margins in other norms
             r"the $\ell_2$ max margin": quantities.GAP["l2"],
@@ -315,7 +340,7 @@ def _limit_is_stationary(two: Sequence[Table], three: Table, *, network: str, no
         three_layers,
         quantities.STATIONARITY_RESIDUAL,
         slack,
-        undecided=still_turns(three_layers, slack),
+        undecided=may_turn(three_layers, slack),
         excluded=left_out(Draws(three, network=network), three_layers),
         rivals={
             # Gaps to the largest margins in two norms, which have to vanish instead of the residual. Problems of norms
@@ -324,8 +349,8 @@ def _limit_is_stationary(two: Sequence[Table], three: Table, *, network: str, no
             r"with three layers, the $\ell_2$ max margin": quantities.GAP["l2"],
         },
     )
-    yield loss_vanishes(flows, slack, power=1.0, rivals={NO_FALL: 0.0})
-    yield residuals_converge(judged, slack)
+    yield loss_vanishes(flows, slack)
+    yield turn_at_rest(judged, slack)  # fills {turned}
     yield Facts(turning=sum(left_out(flows, judged).values()))
     if network in REAL:
         yield _above_global_minimum(three_layers)
@@ -367,7 +392,7 @@ def remark_2(another_zero: Sequence[Table], opposed: Table, *, slack: Positive) 
         },
     )
     flows = Draws(another_zero, network=ORTHOGONAL)
-    yield loss_vanishes(flows, slack, power=1.0, rivals={f"with another layer zero, {NO_FALL}": 0.0})
+    yield loss_vanishes(flows, slack, rival=f"with another layer zero, {NO_FALL}")
     yield vanishes(
         "residual of the stationarity conditions",
         flows,
