@@ -13,6 +13,13 @@ PAPER = "neural_collapse"
 LAST_TIME = -1  # as a time in `rows_of` and `put`: the last of the table
 
 
+def id_of(value: Any) -> str | None:
+    """Return what the name of a test has for a parameter that selects rows; None for other parameters."""
+    if not isinstance(value, Mapping):
+        return None
+    return ", ".join(f"{column} {of_rows}" for column, of_rows in value.items()) or "all rows"
+
+
 def rows_of(table: pd.DataFrame, quantity: str, **where: Any) -> pd.Series:
     """Return a mask of the rows that have a quantity, and given values in other columns."""
     rows = table["quantity"] == quantity

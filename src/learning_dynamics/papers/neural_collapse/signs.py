@@ -1,6 +1,7 @@
 """Claims that something is larger than something else: the sign of differences over trainings.
 
-A draw is one training. `values` are differences, one for each training, above zero where the claim is right of it.
+A draw is one training. `values` are differences, shape (trainings,), above zero in the trainings of which the claim is
+right.
 """
 
 from collections.abc import Mapping

@@ -119,8 +119,8 @@ def test_the_text_has_the_fall_from_the_first_epoch_to_the_last_and_the_median_e
     )
     facts = support.evaluation(PAPER, "nc1", tables).facts
     _, power = CURVES["train", "nc1"]
-    assert facts["fall"] == pytest.approx(LAST_EPOCH**power / times_higher ** (1 / 9))  # the geometric mean
-    assert facts["end"] == pytest.approx(expected_value("nc1", LAST_EPOCH, seed=1))  # the median: of seed 1
+    assert facts["mean_fall"] == pytest.approx(LAST_EPOCH**power / times_higher ** (1 / 9))  # the geometric mean
+    assert facts["median_end"] == pytest.approx(expected_value("nc1", LAST_EPOCH, seed=1))  # the median: of seed 1
 
 
 # -- decisions of the nearest class mean (NC4) -----------------------------------------------------

@@ -83,7 +83,7 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
         chart.add_params(moment_slider, course_choice).properties(title=title),
         facts={"draws": int(path["seed"].nunique()), "classes": classes},
         alt="A row of dots, one for each direction of the class means, that rises by orders of magnitude as the slider "
-        "goes on; on the central path it becomes level, of a network almost.",
+        "goes on; on the central path it becomes level.",
     )
 
 

@@ -110,12 +110,12 @@ def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> Table
         Of features with other class means and other deviations than X.
     """
     for size in trajectory.settings["sizes"]:
+        classes, _, _ = size
         label = models.size_label(*size)
-        # of each member its quantities, by flow; size[0] is the number of classes
-        members = [
-            _measure_draw({name: trajectory.series[f"{name}_{label}"][member, 0] for name in "HWZA"}, size[0], decays)
-            for member in range(trajectory.members)
-        ]
+        members = []  # of each member its quantities, by flow
+        for member in range(trajectory.members):
+            arrays = {name: trajectory.series[f"{name}_{label}"][member, 0] for name in "HWZA"}  # at the one time
+            members.append(_measure_draw(arrays, classes, decays))
         for flow in members[0]:  # all members have the same flows
             yield _table(size, [member[flow] for member in members], flow=flow)
 

@@ -76,7 +76,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
+# Settings of these claims, whose values are in workflow/config/neural_collapse.yaml:
 # - level (`nc1`, `five_data_sets`): largest NC1 at the last epoch, a variance within classes over one between them
 # - level (`nc2_equinorm`, `nc2_equiangular`, `nc2_maximal_angle`, `nc3`): largest value at the last epoch, over the
 #   value for independent random vectors
@@ -144,8 +144,8 @@ def _tend_to_zero(
         )
     yield premise_errors_end(included, excluded, train_error=train_error)
     first, last = at_first_epoch(included, quantities[0]), at_the_end(included, quantities[0])
-    fall = 10 ** np.mean(np.log10(first / last))
-    yield Facts(level=level, train_error=train_error, fall=fall, end=np.median(last))
+    mean_fall = 10 ** np.mean(np.log10(first / last))
+    yield Facts(level=level, train_error=train_error, mean_fall=mean_fall, median_end=np.median(last))
 
 
 def _bound_at_the_end(quantity: Quantity, chance: np.ndarray, level: float) -> tuple[np.ndarray, str]:
@@ -168,9 +168,9 @@ def nc1(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
     In every training this quantity, NC1, must end at {level:g} or less. Its fall from the end of train errors to the
     last epoch, in decades, must be above zero in the mean over trainings, with its whole 95 % interval. Train errors
     end when at most {train_error:.1%} of the train images are misclassified; a training that keeps more would leave the
-    claim undecided. NC1 ends at
-    {end:.1g} in the median training; over all recorded epochs it falls {fall:.2g}-fold (geometric mean). The paper's
-    limit is of the matrix; its figures draw the trace (errata 7 and 9).
+    claim undecided. NC1 ends at {median_end:.1g} in the median training; over all recorded epochs it falls
+    {mean_fall:.2g}-fold (geometric mean). The paper's limit is of the matrix; its figures draw the trace (errata 7 and
+    9).
     """
     # Tr(Sigma_W pinv(Sigma_B)) / C; facts are `_tend_to_zero`'s
     return _tend_to_zero(trainings, [NC1], level=level, train_error=train_error)
@@ -191,8 +191,8 @@ def nc2_equinorm(trainings: Sequence[Table], *, level: Positive, train_error: Fr
     C2)/\Gamma(\frac{C-1}2)$ is $0.92$ for ten classes. To leading order in $1/P$, $\gamma_C/\sqrt{2P}$ is the relative
     spread for $C$ independent Gaussian vectors in $P$ dimensions less their mean. Such a spread falls with the width
     $P$ of the last layer; a bound without $P$ could judge wider networks otherwise. Its fall after train errors end
-    must be above zero in the mean over trainings (`nc1`). The spread of class means ends at {end:.1g} in the median
-    training; over all recorded epochs it falls {fall:.2g}-fold (geometric mean).
+    must be above zero in the mean over trainings (`nc1`). The spread of class means ends at {median_end:.1g} in the
+    median training; over all recorded epochs it falls {mean_fall:.2g}-fold (geometric mean).
     """
     # std / mean of |mu_c - mu_G|, and of |w_c|, over classes: at most level gamma_C / sqrt(2 P) at the end; facts are
     # `_tend_to_zero`'s, of the former
@@ -207,8 +207,8 @@ def nc2_equiangular(trainings: Sequence[Table], *, level: Positive, train_error:
     Angles are equal if the spread of their cosines, the standard deviation, vanishes. In every training it must end at
     or below {level:g} times $1/\sqrt P$, to leading order in $1/P$ and $1/C$ the spread for independent Gaussian
     vectors in $P$ dimensions. For the width $P$ see `nc2_equinorm`. Its fall after train errors end must be above zero
-    in the mean over trainings (`nc1`). The spread of class means ends at {end:.1g} in the median training; over all
-    recorded epochs it falls {fall:.2g}-fold (geometric mean).
+    in the mean over trainings (`nc1`). The spread of class means ends at {median_end:.1g} in the median training; over
+    all recorded epochs it falls {mean_fall:.2g}-fold (geometric mean).
     """
     # std over pairs of classes of cos(mu_c - mu_G, mu_c' - mu_G), and of cos(w_c, w_c'); facts are `_tend_to_zero`'s,
     # of the former
@@ -223,8 +223,8 @@ def nc2_maximal_angle(trainings: Sequence[Table], *, level: Positive, train_erro
     In every training the mean distance of the cosines from $-1/(C-1)$ must end at or below {level:g} times
     $\sqrt{2/(\pi P)}$, to leading order in $1/P$ and $1/C$ this distance for independent Gaussian vectors in $P$
     dimensions once they are centred. For the width $P$ see `nc2_equinorm`. Its fall after train errors end must be
-    above zero in the mean over trainings (`nc1`). The distance of class means ends at {end:.1g} in the median training;
-    over all recorded epochs it falls {fall:.2g}-fold (geometric mean).
+    above zero in the mean over trainings (`nc1`). The distance of class means ends at {median_end:.1g} in the median
+    training; over all recorded epochs it falls {mean_fall:.2g}-fold (geometric mean).
     """
     # mean of |cos + 1 / (C - 1)| over pairs of class means, and of classifiers; facts are `_tend_to_zero`'s, of the
     # former
@@ -240,9 +240,10 @@ def nc3(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
 
     In every training this squared distance must end at or below {level:g} times $2$, its mean for independent Gaussian
     vectors. It is $2 - 2 \cos$ of the angle between $W^\top$ and $M$, whose cosine must thus be {cosine:g} or more. Its
-    fall after train errors end must be above zero in the mean over trainings (`nc1`). It ends at {end:.1g} in the
-    median training; over all recorded epochs it falls {fall:.2g}-fold (geometric mean). Section 1.1 divides each
-    classifier and class mean by its own norm: where norms are equal (NC2), this multiplies the distance by $C$ alone.
+    fall after train errors end must be above zero in the mean over trainings (`nc1`). It ends at {median_end:.1g} in
+    the median training; over all recorded epochs it falls {mean_fall:.2g}-fold (geometric mean). Section 1.1 divides
+    each classifier and class mean by its own norm: where norms are equal (NC2), this multiplies the distance by $C$
+    alone.
     """
     # || W^T / ||W||_F - M / ||M||_F ||_F^2; the other facts are `_tend_to_zero`'s
     yield from _tend_to_zero(trainings, [SELF_DUALITY], level=level, train_error=train_error)
@@ -377,7 +378,7 @@ def nc2_not_slower(
         mean_if_late = np.mean(np.log10(nc2_arrival / nc2_before / 2))
         lead_if_late = mean_if_late + lead - lead.mean()
         label = r"$\log_{10}$ of the epoch recorded before NC2 arrives, over the epoch at which NC1 and NC3 have"
-        yield _not_behind(label, lead, excluded=excluded, rivals={at_twice_the_epoch: lead_if_late})
+        yield _check_not_behind(label, lead, excluded=excluded, rivals={at_twice_the_epoch: lead_if_late})
     else:
         lead_if_late = np.log10(0.5) + lead_from_arrival - lead_from_arrival.mean()
         label = r"$\log_{10}$ of the arrival of NC1 and NC3 over that of NC2"
@@ -452,7 +453,7 @@ def _spacing_of_epochs(table: Table) -> float:
 
 
 @takes_rivals("lead")
-def _not_behind(name: str, lead: np.ndarray, *, excluded: Mapping[str, int]) -> Check:
+def _check_not_behind(name: str, lead: np.ndarray, *, excluded: Mapping[str, int]) -> Check:
     """Check that the mean lead over trainings is not below zero with its whole 95 % interval; rivals are leads.
 
     The check's number is the lower end of the interval of the mean lag, which is minus the lead: it must be zero or

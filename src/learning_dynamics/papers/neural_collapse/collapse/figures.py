@@ -29,8 +29,7 @@ def fig3(trainings: Sequence[Table]) -> Plot:
     (dashed). Blue lines are of MSE, as in the paper, and thin orange lines of cross-entropy (CE). Lines are geometric
     means over seeds; bands, under MSE alone, are ranges. Dark orange vertical lines mark 99.9 % train accuracy, median
     over seeds, under MSE (broad and pale) and under CE (dashed). The learning rate drops tenfold at the dotted lines.
-    In the paper's Figure 3 both spreads fall; here the dashed blue line also rises for a while in some panels. {panels}
-    {recipe}
+    In the paper's Figure 3 both spreads fall. {panels} {recipe}
     """
     # this standard deviation divides by the number of classes, the one of the authors' code by one fewer
     return _means_and_classifiers(
@@ -42,7 +41,7 @@ def fig4(trainings: Sequence[Table]) -> Plot:
     """Equality of angles between class means, and between classifiers, along training.
 
     Lines show the standard deviation of cosines over pairs of centred class means (solid) and of classifiers (dashed),
-    drawn as in `fig3`, of the same trainings. Under MSE both fall, as in the paper's Figure 4. {panels}
+    drawn as in `fig3`, of the same trainings. In the paper's Figure 4 both fall. {panels}
     """
     return _means_and_classifiers(
         trainings, quantities.EQUIANGULAR_MEANS, quantities.EQUIANGULAR_CLASSIFIERS, "std of cosines"
@@ -53,8 +52,8 @@ def fig5(trainings: Sequence[Table]) -> Plot:
     r"""Distance of angles from the largest possible, those of a simplex, along training.
 
     On a simplex of $C$ classes all cosines are $-1/(C-1)$. Lines show the mean of $|\cos + 1/(C-1)|$ over pairs of
-    centred class means (solid) and of classifiers (dashed), drawn as in `fig3`, of the same trainings. Under MSE both
-    fall, as in the paper's Figure 5. {panels}
+    centred class means (solid) and of classifiers (dashed), drawn as in `fig3`, of the same trainings. In the paper's
+    Figure 5 both fall. {panels}
     """
     label = r"mean $|\cos + 1/(C-1)|$"
     return _means_and_classifiers(
@@ -66,8 +65,7 @@ def fig6(trainings: Sequence[Table]) -> Plot:
     r"""Distance of classifiers from class means, up to scale, along training.
 
     Lines show $\|W^\top/\|W\| - \bar M/\|\bar M\|\|^2$ of classifiers $W$ and centred class means $\bar M$, in
-    Frobenius norms, drawn as in `fig3`, of the same trainings. Under MSE the distance falls, as in the paper's Figure
-    6; under cross-entropy it starts lower. {panels}
+    Frobenius norms, drawn as in `fig3`, of the same trainings. In the paper's Figure 6 the distance falls. {panels}
     """
     return _annotate(
         curves(trainings, mse_first(under_both_losses(quantities.SELF_DUALITY)), ylabel="self-duality distance"),
@@ -81,7 +79,7 @@ def fig7(trainings: Sequence[Table]) -> Plot:
     r"""Within-class variability along training, under MSE.
 
     Lines show $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images, drawn as in `fig3`, of its trainings under
-    MSE. The trace falls, as in the paper's Figure 7, and bends at the first drop. {panels}
+    MSE. In the paper's Figure 7 the trace falls. {panels}
     """
     return _annotate(
         curves(trainings, under_both_losses(quantities.NC1), ylabel=TRACE),
@@ -96,8 +94,8 @@ def fig8(trainings: Sequence[Table]) -> Plot:
 
     Solid lines are of train images, as in the paper, and dashed lines of test images. Class means are those of train
     images. The vertical axis is linear below a thousandth, where single images make steps. Lines are means over seeds;
-    all else is drawn as in `fig3`, of the same trainings. Under MSE the share on train images falls, as in the paper's
-    Figure 8. {panels}
+    all else is drawn as in `fig3`, of the same trainings. In the paper's Figure 8 the share on train images falls.
+    {panels}
     """
     lines = [
         *under_both_losses(quantities.NC4, "train", "{}, train"),

@@ -59,12 +59,13 @@ def deviation_split(trainings: Sequence[Table]) -> Plot:
     A bar for each seed has the height of $\mathcal{L}_{\mathrm{LS}}^\perp$ over $\mathcal{L}_{\mathrm{LS}}$ (see
     `fig2`) at the last recorded epoch at the full learning rate. This share can exceed one.
 
-    Each bar stacks three measurements. The blue part, at the bottom and often too thin to be seen, is of the last layer
-    trained alone. It starts at the least-squares classifier, on a body (the layers before) frozen in evaluation mode,
-    so that only the sampling of batches is left. The orange part is added when batch norm is in training mode, the body
-    still frozen. The pink part is added when features move; the sampling of batches moves them, too. Black lines, right
-    of the bars, show the range of the network's share from the end of train errors to that epoch; a seed that still
-    makes errors has none. Trainings are those of `fig2`.
+    Each bar stacks three measurements. The blue part, at the bottom, is of the last layer trained alone; it makes
+    {sampling:.1g} of a bar (median), and may be too thin to be seen. The last layer starts at the least-squares
+    classifier, on a body (the layers before) frozen in evaluation mode, so that only the sampling of batches is left.
+    The orange part is added when batch norm is in training mode, the body still frozen. The pink part is added when
+    features move; the sampling of batches moves them, too. Black lines, right of the bars, show the range of the
+    network's share from the end of train errors to that epoch; a seed that still makes errors has none. Trainings are
+    those of `fig2`.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
     # labels below the bars, by their position

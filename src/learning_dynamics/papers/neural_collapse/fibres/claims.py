@@ -73,7 +73,7 @@ from learning_dynamics.papers.neural_collapse.draws import (
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
+# Settings of these claims, whose values are in workflow/config/neural_collapse.yaml:
 # - tolerance, of `lemma_2`: by how much the order of the remainder over the step may differ from one; chosen, above the
 #   relative size of the steps, which is some thousandths
 

@@ -48,7 +48,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
+# Settings of these claims, whose values are in workflow/config/neural_collapse.yaml:
 # - average (`test_collapse_slower`, `collapse_on_test_images`, `accuracy_after_zero_error`): whether the mean over
 #   trainings must be above zero, or the median
 # - train_error (the same three): largest share of train images misclassified at which train errors count as ended: one

@@ -71,11 +71,9 @@ def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
         reached = np.isfinite(at_zero_error)
         row = {"data": data, "network": network, "loss": loss, "seeds": int(reached.sum())}
         change = (end - at_zero_error)[reached]
-        averaged = {
-            "zero_error": at_zero_error[reached],
-            "end": end[reached] if reached.any() else end,
-            "change": change,
-        }
+        if reached.any():
+            end = end[reached]
+        averaged = {"zero_error": at_zero_error[reached], "end": end, "change": change}
         for name, values in averaged.items():
             row[name] = values.mean() if len(values) else np.nan
             row[f"{name}_se"] = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan

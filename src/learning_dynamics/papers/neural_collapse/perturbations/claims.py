@@ -38,9 +38,9 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table
 
-# Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
-# - measure (all but `deepfool_finds_the_boundary`): which r robustness is the mean of: DeepFool's perturbation, as in
-#   the paper (robustness), or the smaller of it and the crossing (robustness_smallest)
+# Settings of these claims, whose values are in workflow/config/neural_collapse.yaml:
+# - measure (all but `deepfool_finds_the_boundary`): the r of which robustness is the mean |r| / |x|: DeepFool's
+#   perturbation, as in the paper (robustness), or the smaller of it and the way to the crossing (robustness_smallest)
 # - compared_by (`mse_more_robust`): whether robustness under both losses is compared by the logarithm of the ratio, or
 #   by the difference
 # - magnitudes (`robustness_by_magnitudes`): how many powers of ten make "several magnitudes"; chosen
@@ -49,8 +49,7 @@ from learning_dynamics.tidy import Quantity, Table
 #   phase of training
 # - average (`deepfool_finds_the_boundary`): whether the mean over trainings must be above zero, or the median
 
-# what ROBUSTNESS_SMALLEST and ROBUSTNESS are called in tables: means over the smaller r, and over DeepFool's
-Measure = Literal["robustness_smallest", "robustness"]
+Measure = Literal["robustness_smallest", "robustness"]  # values of `measure`: ROBUSTNESS_SMALLEST and ROBUSTNESS
 
 
 @claim(
@@ -64,23 +63,26 @@ def mse_more_robust(
 ) -> Claim:
     """Networks trained with MSE tend to be more robust than those trained with cross-entropy (CE).
 
-    Robustness is DeepFool's, as in the paper: the mean over test images $x$ of $|r|/|x|$, with the perturbation $r$ by
-    which it changes the network's decision. The paper says "magnitudes", so the logarithm of robustness under MSE over
-    that under cross-entropy is judged, at the last epoch. The ratio is {smallest_ratio:.2g} to {largest_ratio:.2g} over
-    pairs of trainings; robustness is {mse_deepfool:.2g} under MSE and {ce_deepfool:.2g} under cross-entropy (geometric
-    means). A variant judges the difference, which the largest gains dominate. DeepFool can overshoot
-    (`deepfool_finds_the_boundary`). Another variant therefore judges the smallest perturbation that is known,
-    DeepFool's or a crossing of the decision boundary towards a train image: {mse_smallest:.2g} under MSE,
-    {ce_smallest:.2g} under cross-entropy. Families of networks differ more than seeds do: the interval says nothing of
-    a fourth family.
+    At the last epoch the logarithm of robustness under MSE over robustness under cross-entropy, for the same network
+    and seed, must be above zero in the mean over pairs of trainings, with its whole 95 % interval. Robustness is
+    DeepFool's, as in the paper: the mean over test images $x$ of $|r|/|x|$, with the perturbation $r$ by which DeepFool
+    changes the network's decision. Logarithms are judged because the paper says "magnitudes".
+
+    The ratio is {smallest_ratio:.2g} to {largest_ratio:.2g} over pairs of trainings; robustness is {mse_deepfool:.2g}
+    under MSE and {ce_deepfool:.2g} under cross-entropy (geometric means). A variant judges the difference, which the
+    largest gains dominate. DeepFool can overshoot (`deepfool_finds_the_boundary`). Another variant therefore judges the
+    smallest perturbation that is known, DeepFool's or a crossing of the decision boundary towards a train image:
+    {mse_smallest:.2g} under MSE, {ce_smallest:.2g} under cross-entropy. Families of networks differ more than seeds do:
+    the interval says nothing of a fourth family.
     """
     mse_runs, ce_runs = paired(mse, ce)
-    of_mse, of_ce = at_the_end(mse_runs, measure, "test"), at_the_end(ce_runs, measure, "test")
-    log_ratio = np.log10(of_mse / of_ce)
+    # shape (pairs of trainings,) each
+    mse_robustness, ce_robustness = (at_the_end(tables, measure, "test") for tables in (mse_runs, ce_runs))
+    log_ratio = np.log10(mse_robustness / ce_robustness)
     if compared_by == "ratio":
         name, gain = "$\\log_{10}$ of robustness under MSE over that under CE, at the last epoch", log_ratio
     else:
-        name, gain = "robustness under MSE minus that under CE, at the last epoch", of_mse - of_ce
+        name, gain = "robustness under MSE minus that under CE, at the last epoch", mse_robustness - ce_robustness
     yield above_zero(
         name,
         gain,
@@ -111,12 +113,12 @@ def robustness_by_magnitudes(
     """Sometimes networks trained with MSE are several magnitudes more robust than those trained with cross-entropy
     (CE).
 
-    Robustness is that of `mse_more_robust`. One of the paper's fifteen networks would be enough for "sometimes"; here
-    there are {n_networks}. For each seed, robustness under MSE over that under cross-entropy is judged at the last
-    epoch, on the network where this ratio is largest. In the geometric mean over seeds it must be {magnitudes:g} powers
-    of ten or more. By DeepFool, which can overshoot, the largest ratio is {smallest_ratio_of_seeds:.2g} to
-    {largest_ratio_of_seeds:.2g} from seed to seed; by the smallest perturbation that is known it is at most
-    {largest_ratio_by_smallest_perturbation:.2g}.
+    For each seed, the network is taken on which robustness under MSE over that under cross-entropy is largest at the
+    last epoch. In the geometric mean over seeds this ratio must be {magnitudes:g} powers of ten or more, with its whole
+    95 % interval. Robustness is that of `mse_more_robust`. One of the paper's fifteen networks would be enough for
+    "sometimes"; here there are {n_networks}. By DeepFool, which can overshoot, the largest ratio is
+    {smallest_ratio_of_seeds:.2g} to {largest_ratio_of_seeds:.2g} from seed to seed; by the smallest perturbation that
+    is known it is at most {largest_ratio_by_smallest_perturbation:.2g}.
     """
     mse_runs, ce_runs = paired(mse, ce)
 
@@ -158,8 +160,9 @@ def robustness_by_magnitudes(
 def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Measure, train_error: Fraction) -> Claim:
     """Under MSE, networks become more robust when trained beyond zero train error.
 
-    Robustness is that of `mse_more_robust`, growth its last value minus that where train errors end. The median is
-    {median_growth:.1g} and the mean {mean_growth:.1g} (`fig9` has the paper's); trainings range from
+    Growth is the last value of robustness minus its value where train errors end. It must be above zero in the mean
+    over trainings, with its whole 95 % interval. Robustness is that of `mse_more_robust`. By DeepFool the median growth
+    is {median_growth:.1g} and the mean {mean_growth:.1g} (`fig9` has the paper's); trainings range from
     {smallest_growth:.1g} to {largest_growth:.1g}. As for `mse_more_robust`, the interval says nothing of a fourth
     family of networks, and a variant judges the smallest perturbation that is known.
     """
@@ -224,9 +227,7 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
         first,
         at_most=1.0,
         because="a smallest perturbation is not longer than a known crossing",
-        rivals={
-            "first and last epoch exchanged": {"values": last},
-        },
+        rivals={"first and last epoch exchanged": {"values": last}},
     )
     # whether DeepFool's mean is larger in each training of a family, which may be trained on several data sets
     is_longer: dict[str, list[bool]] = defaultdict(list)
@@ -236,11 +237,11 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
             at_the_end([table], quantity, "test") for quantity in (ROBUSTNESS, ROBUSTNESS_CROSSING)
         )
         is_longer[family] += list(by_deepfool > by_crossing)
-    families = [family for family, of_trainings in is_longer.items() if all(of_trainings)]
+    families_longer = [family for family, of_trainings in is_longer.items() if all(of_trainings)]
     yield Facts(
         n_longer=int(np.sum(last > 1)),
         n_trainings=len(last),
-        families_longer=" and ".join(families) or "none",
+        families_longer=" and ".join(families_longer) or "none",
         smallest_ratio=np.min(last),
         largest_ratio=np.max(last),
     )

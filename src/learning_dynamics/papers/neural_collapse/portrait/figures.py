@@ -46,12 +46,12 @@ def fig1(training: Table) -> Plot:
 
     One training under MSE ({network}, seed 0) is shown at its first, a middle and its last recorded epoch. (a) to (c)
     Small dots are last-layer features of {examples} train images of each of the classes 0, 1 and 2. Large dots, which
-    cover nearly all small ones in (c), are their class means, and arrows are the classifiers. The triangle is the
-    simplex nearest to the means. All are projected onto the plane of the three means. Features and means are relative
-    to the average of the means, in units of the means' mean norm; classifiers are relative to their own average, in
-    units of their own mean norm. (d) to (f) The same features less their class means are on one scale for all epochs.
-    The cross marks no deviation. The inset enlarges (f) {zoom:.0f} times. The paper's Figure 1, from Papyan, Han and
-    Donoho (2020), shows the same two views. {recipe}
+    may cover small ones, are their class means, and arrows are the classifiers. The triangle is the simplex nearest to
+    the means. All are projected onto the plane of the three means. Features and means are relative to the average of
+    the means, in units of the means' mean norm; classifiers are relative to their own average, in units of their own
+    mean norm. (d) to (f) The same features less their class means are on one scale for all epochs. The cross marks no
+    deviation. The inset enlarges (f) {zoom:.0f} times. The paper's Figure 1, from Papyan, Han and Donoho (2020), shows
+    the same two views. {recipe}
     """
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(2, len(portraits), figsize=(WIDTH, 5.0), sharex="row", sharey="row", squeeze=False)

@@ -74,12 +74,13 @@ def _with_free_directions(features: Table) -> tuple[Draws, dict[str, int]]:
 def trace_and_product(features: Table) -> Claim:
     r"""Where all eigenvalues of $\Sigma_B^\dagger\Sigma_W$, and so its trace, tend to zero, the matrix itself does.
 
-    A product of two symmetric matrices is not symmetric, and such a matrix can be large while its eigenvalues are
-    small. Let $u$ be a direction of the class means and $n$ one orthogonal to all of them. Take noise of variance $1/d$
-    along $du + \sqrt{1-d^2}\,n$, which leans by $d$ towards the class means, and of variance $d$ in all other
-    directions. As $d$ falls the trace falls with it, while the norm of the product stays at {smallest_norm:.2g} or
-    more. For the bound, write the product as $\Sigma_W^{-1/2}S \Sigma_W^{1/2}$, where the norm of the positive $S =
-    \Sigma_W^{1/2}\Sigma_B^\dagger\Sigma_W^{1/2}$ is at most its trace. So small
+    Where the trace falls to a tenth the Frobenius norm of the product must fall to a half or less; as the root of the
+    trace it would fall to a third. But a product of two symmetric matrices is not symmetric, and can be large while its
+    eigenvalues are small. Let $u$ be a direction of the class means and $n$ one orthogonal to all of them. Take noise
+    of variance $1/d$ along $du + \sqrt{1-d^2}\,n$, which leans by $d$ towards the class means, and of variance $d$ in
+    all other directions. As $d$ falls the trace falls with it, while the norm of the product stays at
+    {smallest_norm:.2g} or more. For the bound, write the product as $\Sigma_W^{-1/2}S \Sigma_W^{1/2}$, where the norm
+    of the positive $S = \Sigma_W^{1/2}\Sigma_B^\dagger\Sigma_W^{1/2}$ is at most its trace. So small
     $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$, which the paper's figures draw (errata 9), says nothing of noise in
     directions in which class means do not differ.
     """
@@ -87,9 +88,10 @@ def trace_and_product(features: Table) -> Claim:
     # shape (draws, leans) each, the largest lean first
     trace, norm = draws.entries(PRODUCT_TRACE), draws.entries(PRODUCT_NORM)  # of pinv(Sigma_B) Sigma_W
     condition = draws.entries(COVARIANCE_CONDITION)  # kappa(Sigma_W)
-    # From lean to lean the trace falls to a tenth. As printed the norm falls with it, to a third if as its root; as
-    # corrected it stays. The bound of both checks, a half, is between a third and one. They have one name: the first,
-    # the printed sentence's, judges the largest of the changes, the second, the correction's, the least
+    # From lean to lean the trace falls to a tenth. As printed the norm falls with it, to a third if it falls as the
+    # root of the trace; as corrected the norm stays. The bound of both checks, a half, is between a third and one. The
+    # checks have one name. The first is the printed sentence's, and judges the largest of the changes; the second is
+    # the correction's, and judges the least
     norm_from_lean_to_lean = norm[:, 1:] / norm[:, :-1]
     because = "one where the norm stays, a third where it falls as the root of the trace"
     yield every_draw(
@@ -123,7 +125,7 @@ def trace_and_product(features: Table) -> Claim:
     norm_over_trace = norm / trace
 
     @takes_rivals("exponent", scaled=True)
-    def is_bounded(exponent: float) -> Check:
+    def check_bound(exponent: float) -> Check:
         """Check that the norm is at most kappa^exponent times the trace."""
         return every_draw(
             "norm of the product over its trace, smallest lean",
@@ -134,7 +136,7 @@ def trace_and_product(features: Table) -> Claim:
         )
 
     @takes_rivals("exponent", scaled=True)
-    def grows_with_the_condition_number(exponent: float) -> Check:
+    def check_growth(exponent: float) -> Check:
         """Check that the norm over the trace grows as kappa^exponent from the largest lean to the smallest."""
         growth = norm_over_trace[:, AT_SMALLEST_LEAN] / norm_over_trace[:, AT_LARGEST_LEAN]
         growth_of_condition = condition[:, AT_SMALLEST_LEAN] / condition[:, AT_LARGEST_LEAN]
@@ -148,10 +150,11 @@ def trace_and_product(features: Table) -> Claim:
             because="next order: the largest lean, a hundredth",
         )
 
-    # each rival is another exponent; the second is a looser bound, and passes as such: how the ratio grows refuses it
+    # Each rival is another exponent. The second is a looser bound and passes the first check; the second check, of how
+    # the ratio grows, refuses it
     rivals = {"the fourth root of the condition number": 0.25, "the condition number itself": 1.0}
-    yield is_bounded(0.5, printed=NOT_CLAIMED, rivals=rivals)
-    yield grows_with_the_condition_number(0.5, printed=NOT_CLAIMED, rivals=rivals)
+    yield check_bound(0.5, printed=NOT_CLAIMED, rivals=rivals)
+    yield check_growth(0.5, printed=NOT_CLAIMED, rivals=rivals)
     yield Facts(smallest_norm=norm.min())
 
 
@@ -175,15 +178,17 @@ def trace_and_product(features: Table) -> Claim:
 def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     """On the central path, without weight decay, NC1 and NC2 imply NC3 and NC4.
 
-    Take class means that are a simplex frame (NC2) and noise that vanishes around them (NC1). Let noise in a direction
-    of the class means be correlated with noise in a direction orthogonal to all of them. The least-squares classifier
-    subtracts the part that it can predict: its rows keep a component along the orthogonal direction, however small the
-    noise is. With noise of a thousandth of the class means the squared distance of classifiers from class means (NC3)
-    is still {smallest_distance_coupled:.2g} or more. With noise that is not coupled, but larger in one direction than
-    in others, it is at most {largest_distance_uncoupled:.1g}. Decisions are those of the nearest class mean (NC4) for
-    every example, but not for all points. Move the class means along the orthogonal direction to either side, by ten
-    times the frame's singular value: of these $2C$ points the classifier decides {least_far_points:.0f} or more
-    differently. Weight decay that stays while noise vanishes changes this (errata 8).
+    Where noise is a thousandth of the class means, the squared distance of classifiers from class means (NC3) must be
+    zero to a hundred times the square of that ratio. Classifier and nearest class mean must label every example alike
+    (NC4). Take class means that are a simplex frame (NC2) and noise that vanishes around them (NC1). Let noise in a
+    direction of the class means be correlated with noise in a direction orthogonal to all of them. The least-squares
+    classifier subtracts the part that it can predict: its rows keep a component along the orthogonal direction, however
+    small the noise is. With noise of a thousandth of the class means the squared distance of classifiers from class
+    means (NC3) is still {smallest_distance_coupled:.2g} or more. With noise that is not coupled, but larger in one
+    direction than in others, it is at most {largest_distance_uncoupled:.1g}. Decisions are those of the nearest class
+    mean (NC4) for every example, but not for all points. Move the class means along the orthogonal direction to either
+    side, by ten times the frame's singular value: of these $2C$ points the classifier decides {least_far_points:.0f} or
+    more differently. Weight decay that stays while noise vanishes changes this (errata 8).
     """
     draws, excluded = _with_free_directions(features)
 

@@ -31,7 +31,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
 
-# A setting of `deviation_split`, whose value stands in workflow/config/neural_collapse.yaml:
+# A setting of `deviation_split`, whose value is in workflow/config/neural_collapse.yaml:
 # - tolerance: by how many decades the measured noise may be off its law, which is of first order in the learning rate;
 #   chosen, and below 0.3, a factor of two
 

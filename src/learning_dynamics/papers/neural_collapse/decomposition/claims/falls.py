@@ -36,7 +36,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table
 
-# Settings of `nc23_vanishes_first`, whose values stand in workflow/config/neural_collapse.yaml:
+# Settings of `nc23_vanishes_first`, whose values are in workflow/config/neural_collapse.yaml:
 # - factor: how many times as far as another term L_NC2/3 must fall
 # - parts: whether terms are whole (all), or without what weight decay adds to them (data)
 # - since: epoch from which on falls are counted: the first recorded one (start), or the end of train errors

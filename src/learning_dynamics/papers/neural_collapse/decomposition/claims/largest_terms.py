@@ -34,7 +34,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Quantity, Table
 
-# Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
+# Settings of these claims, whose values are in workflow/config/neural_collapse.yaml:
 # - largest_share (`least_squares_deviation_negligible`): largest L_LS^perp / L_LS that is negligible: a tenth, as a
 #   figure shows it
 # - parts: whether terms are whole (all), or without what weight decay adds to them (data)

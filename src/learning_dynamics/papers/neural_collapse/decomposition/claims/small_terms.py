@@ -198,13 +198,16 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     r"""$L_{NC2/3}$ is a semi-metric of the distance from NC2 and NC3: where it is small, class means and classifiers
     are nearly the same simplex frame.
 
+    Where noise is so small that $\|W\bar M - \Phi\|/\|\Phi\|$ is at most {largest_score_error:.1g}, two distances must
+    be zero to within the square root of this number: that of classifiers from the nearest simplex frame, and that of
+    classifiers from class means.
+
     The term is $\frac{1}{2C}\|W\bar M - \Phi\|_F^2$ with the simplex $\Phi = I - \mathbf{1}\mathbf{1}^\top/C$ (eq. 18).
     It measures how well classifiers tell class means apart, which they do perfectly for any class means of rank $C-1$
-    once noise is small. NC1, NC2 and NC3 together imply that it vanishes. The converse fails: where $\|W\bar M -
-    \Phi\|/\|\Phi\|$ is at most {largest_score_error:.1g}, class means are {median_means_distance:.2g} and classifiers
-    {median_classifiers_distance:.2g} away from the nearest frame (relative distance of Gram matrices, medians over
-    draws). A flow that minimises the term on renormalised features does make singular values equal, but by its
-    dynamics, as `corollary_1_equality` says of the whole loss.
+    once noise is small. NC1, NC2 and NC3 together imply that it vanishes. The converse fails: where the term is small,
+    class means are {median_means_distance:.2g} and classifiers {median_classifiers_distance:.2g} away from the nearest
+    frame (relative distance of Gram matrices, medians over draws). A flow that minimises the term on renormalised
+    features does make singular values equal, but by its dynamics, as `corollary_1_equality` says of the whole loss.
     """
     draws = Draws(features)
     score_error = draws[CONCENTRATED_SCORE_ERROR]  # ||W M - Phi|| / ||Phi||: the root of L_NC2/3 (eq. 18) but for units
