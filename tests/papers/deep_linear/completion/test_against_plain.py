@@ -293,15 +293,15 @@ def test_facts_on_errors_are_decades_below_the_minimiser():
     judged = evaluation_with("depth_beats_nuclear_norm_2k", depth_2={"at_largest_scale": {"error": 1e-2}})
     # the minimiser's error is 1e-1, those of networks 1e-5 at depth 3, and 1e-3 and 1e-2 at depth 2
     assert judged.facts["value"] == pytest.approx(4.0)
-    assert judged.facts["depth_2_below"] == pytest.approx(2.0)
-    assert judged.facts["depth_2_below_at_largest_scale"] == pytest.approx(1.0)
+    assert judged.facts["decades_depth_2_below"] == pytest.approx(2.0)
+    assert judged.facts["decades_depth_2_below_at_largest_scale"] == pytest.approx(1.0)
 
 
 def test_facts_on_ranks_are_differences_from_the_minimiser():
     judged = evaluation_with("depth_lowers_effective_rank", depth_2={"at_largest_scale": {"rank": 7.5}})
     # the minimiser's rank is 8, those of depth 2 are 6 and 7.5
     assert judged.facts["value"] == pytest.approx(2.0)
-    assert judged.facts["at_largest_scale"] == pytest.approx(0.5)
+    assert judged.facts["difference_at_largest_scale"] == pytest.approx(0.5)
 
 
 def evaluation_of_recovery(error, *, of_one_draw=None):

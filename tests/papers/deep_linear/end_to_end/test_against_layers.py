@@ -775,11 +775,11 @@ def test_read_of_ratios_each_must_exceed_one_and_grow_with_every_layer(law, verd
     assert evaluation_of_factors(law, reading="ratios").verdict == verdict
 
 
-@pytest.mark.parametrize(("layers", "fact"), [(2, "slow_at_fewest"), (8, "slow_at_most")])
+@pytest.mark.parametrize(("layers", "fact"), [(2, "sigma_of_factor_one_at_fewest"), (8, "sigma_of_factor_one_at_most")])
 def test_the_singular_value_whose_factor_is_one_is_a_fact(layers, fact):
     """Smaller ones are slowed down with so many layers: the fewest, 2, or the most, 8."""
     facts = evaluation_of_factors(factor, reading="ratios").facts
-    assert (facts["fewest"], facts["most"]) == (min(LAYERS_ADDED), max(LAYERS_ADDED))
+    assert (facts["fewest_layers"], facts["most_layers"]) == (min(LAYERS_ADDED), max(LAYERS_ADDED))
     assert factor(facts[fact], layers) == pytest.approx(1.0)
 
 
@@ -789,4 +789,4 @@ def test_factors_below_one_that_grow_as_a_layer_is_added_are_counted():
         for fewer, more in pairwise(LAYERS_ADDED):
             n_growing += factor(sigma, fewer) < 1 and factor(sigma, more) > factor(sigma, fewer)
     assert n_growing > 0
-    assert evaluation_of_factors(factor, reading="ratios").facts["slowed"] == n_growing
+    assert evaluation_of_factors(factor, reading="ratios").facts["factors_that_grow"] == n_growing

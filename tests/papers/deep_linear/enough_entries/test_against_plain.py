@@ -168,19 +168,19 @@ def test_of_the_convex_program_the_number_before_its_threshold_is_compared():
     """Its threshold may be anywhere above that number: 400 of the grid is before 800."""
     judged = evaluation_with(convex=[800] * 5, depth_3=[200] * 5)
     assert judged.judgement.headline.value == pytest.approx(np.log2(400 / 200))
-    assert judged.facts["factor"] == pytest.approx(400 / 200)
+    assert judged.facts["convex_over_depth_3"] == pytest.approx(400 / 200)
 
 
 def test_thresholds_in_the_text_are_medians_over_draws():
     facts = evaluation_with(
         convex=[800, 800, 800, 800, 1600], depth_2=[200, 400, 400, 400, 1600], depth_3=[100, 200, 200, 200, 400]
     ).facts
-    assert (facts["of_convex"], facts["of_2"], facts["of_3"]) == (800, 400, 200)
+    assert (facts["threshold_convex"], facts["threshold_depth_2"], facts["threshold_depth_3"]) == (800, 400, 200)
 
 
 @pytest.mark.parametrize("draws", [(), (0, 1)])
 def test_thresholds_of_networks_that_did_not_converge_are_counted(draws):
-    assert evaluation_with(open_below=draws).facts["unknown"] == len(draws)
+    assert evaluation_with(open_below=draws).facts["thresholds_in_doubt"] == len(draws)
 
 
 def evaluation_with_unconverged(*, role, observed):
@@ -201,7 +201,7 @@ def test_depth_3_has_the_largest_threshold_that_it_may_have():
     """Of runs that have small errors and did not converge none counts as recovered."""
     judged = evaluation_with_unconverged(role="depth_3", observed=[200, 400, 800])
     assert judged.verdict == "not reproduced"
-    assert judged.facts["of_3"] == 1600, "the first number whose runs have small errors and converged"
+    assert judged.facts["threshold_depth_3"] == 1600, "the first number whose runs have small errors and converged"
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_recovery_from_many_entries_and_not_from_few_is_reproduced():
     assert judged.verdict == "reproduced"
     assert judged.judgement.headline.value == 2e-6, "the largest error from the most entries"
     assert (judged.facts["fewest"], judged.facts["most"]) == (GRID[0], GRID[-1])
-    assert judged.facts["least"] == 0.4, "the least error from the fewest entries"
+    assert judged.facts["smallest_error_from_fewest"] == 0.4, "the least error from the fewest entries"
 
 
 @pytest.mark.parametrize(

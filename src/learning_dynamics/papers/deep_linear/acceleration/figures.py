@@ -30,7 +30,7 @@ def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
     their product. The dotted line is the tolerance, {tolerance:g}. Panels (b) and (d) show iterations to the tolerance
     against the learning rate, for descent on the layers. Dots are medians over starts, where more than half arrive;
     circles mark the best rates. With the $\ell_4$ loss depth 1 needs {l4_1:.0f} iterations, depth 2 {l4_2:.0f} and
-    depth 3 {l4_3:.0f}: both deeper networks are faster than depth 1, as slide 24 says. With the $\ell_2$ loss they need
+    depth 3 {l4_3:.0f}; slide 24 says that deeper networks are faster. With the $\ell_2$ loss they need
     {l2_1:.0f}, {l2_2:.0f} and {l2_3:.0f}. The best rates are near the edge of stability, where a loss need not fall at
     every step; at larger rates curves rise, or end where most starts no longer arrive.
     """
@@ -67,7 +67,7 @@ def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
         handle("best rate", line="", marker="o", mfc="none", ms=7),
     ]
     legend_below(figure, [*depth_handles(sorted(l4["depth"].unique())), *others])
-    alt = "Loss curves and iterations by learning rate; with fourth powers deeper networks need fewer iterations."
+    alt = "Loss curves and iterations by learning rate; for two losses and three depths."
     return Plot(figure, facts=facts, alt=alt)
 
 
@@ -76,13 +76,12 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Plot:
 
     (a) Lines show the steps in which linear networks fit the samples, to {tolerance:g} of the loss at zero weights, at
     the largest stable learning rate. Solid lines are the end-to-end update at depth 2, beside them the exponent p of
-    the loss. Dashed lines are gradient descent (depth 1), for the same p. Dots are starts, lines medians. At p = 2
-    depth 2 is no faster. (b) Dots are the power of $\kappa$ with which steps grow, for each start at depths 2, 3 and 4,
-    where $\kappa$ is large. Lines are the prediction $1 - 2/N + 2/\min(N, p-1)$ at depth $N$. Black bars include the
-    factor $\log \kappa$ at depth 2, which adds up to {extra:.2g} at these $\kappa$. Of {dots} dots {outliers} are
-    further than {apart:g} from their prediction; the claim compares medians. The lowest dot is a start that takes most
-    steps at the smallest $\kappa$. The dashed line is gradient descent. For powers below this line the gain by depth
-    grows with $\kappa$ without bound.
+    the loss. Dashed lines are gradient descent (depth 1), for the same p. Dots are starts, lines medians. (b) Dots are
+    the power of $\kappa$ with which steps grow, for each start at depths 2, 3 and 4, where $\kappa$ is large. Lines are
+    the prediction $1 - 2/N + 2/\min(N, p-1)$ at depth $N$. Black bars include the factor $\log \kappa$ at depth 2,
+    which adds up to {largest_logarithm:.2g} at these $\kappa$. Of {dots} dots {outliers} are further than {apart:g}
+    from their prediction; the claim compares medians. The dashed line is gradient descent. For powers below this line
+    the gain by depth grows with $\kappa$ without bound.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
     _steps_panel(left, samples)
@@ -134,7 +133,7 @@ def _powers_panel(axis: Axes, tables: Sequence[Table]) -> dict[str, float]:
     axis.axhline(2, color=DEPTH_COLOURS[1], ls=DASHED)
     axis.set(xlabel="exponent p", ylabel=r"power of $\kappa$", title="powers")
     return {
-        "extra": largest_logarithm,
+        "largest_logarithm": largest_logarithm,
         "dots": int(np.isfinite(distances).sum()),
         "outliers": int((np.array(distances) > APART).sum()),
     }

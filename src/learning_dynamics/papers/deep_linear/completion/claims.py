@@ -9,7 +9,7 @@ reach its training loss: a check of such a mean is undecided.
 
 Besides its own parameters every check takes `rivals` and others (`judging.takes_rivals`). A rival that is a mapping
 replaces arguments: {"values": x} and {"estimate": x} have the check judge x, often the same quantity of other data. It
-is refused if one of the claim's checks then fails or is undecided; others may let it through.
+is refused if at least one of the claim's checks then fails or is undecided.
 """
 
 import numpy as np
@@ -34,8 +34,7 @@ from learning_dynamics.tidy import Table, settings_of
 # - factor, of `nuclear_norm_recovers_5k`: largest mean square error of a matrix that is recovered, in units of the
 #   squared slack on observed entries; chosen
 # - decades, of `depth_beats_nuclear_norm_2k` ("by orders of magnitude") and `depth_3_beats_depth_2_2k` ("far better"):
-#   how much less log10 of depth 3's error must be, than that of nuclear-norm minimisation and than that of depth 2;
-#   chosen
+#   by how many decades depth 3's error must be below that of nuclear-norm minimisation, or of depth 2; chosen
 #
 # Checks go draw by draw: draws of all tables are the same matrices, in the same order.
 
@@ -50,8 +49,8 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Cl
     r"""With many observed entries (the slides' 5000 of 10000) nuclear-norm minimisation recovers the matrix.
 
     A matrix is recovered if the mean square error over all entries is at most {factor:g} times the square of the slack
-    that nuclear-norm minimisation leaves observed entries; entries have mean square one. With {observed} entries the
-    largest error over {draws} draws is {value:.1e}, with {observed_few} it is {few:.2g}.
+    that nuclear-norm minimisation leaves observed entries; entries have mean square one. From {many_entries}
+    entries the largest error over {draws} draws is {value:.1e}, from {few_entries} it is {largest_error_from_few:.2g}.
     """
     slack = values_by_draw(many, MISFIT).max()  # the largest error on an observed entry, over draws
     errors, errors_of_few = values_by_draw(many, ERROR), values_by_draw(few, ERROR)
@@ -62,15 +61,15 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Cl
         because=f"{factor:g} times the square of the slack on observed entries",
         rivals={
             "few entries recover it as well": {"values": errors_of_few},
-            # the last draw has an error as from few entries
+            # instead of the last draw's error, the smallest one from few entries
             "many entries recover all draws but one": {"values": np.append(errors[:-1], errors_of_few.min())},
         },
     )
     yield Facts(
         factor=factor,
-        few=errors_of_few.max(),
-        observed=observed_entries(many),
-        observed_few=observed_entries(few),
+        largest_error_from_few=errors_of_few.max(),
+        many_entries=observed_entries(many),
+        few_entries=observed_entries(few),
     )
 
 
@@ -90,11 +89,11 @@ def depth_beats_nuclear_norm_2k(
     depth 2 comes nearer to it, and depth 3 by orders of magnitude.
 
     Errors are mean squares over all entries; orders of magnitude are {decades:g} decades or more. At initialisation
-    scale {scale:g} depth 3's error from {few} entries is {value:.2g} decades below that of nuclear-norm minimisation on
-    the same matrix, in the mean over draws, and depth 2's is {depth_2_below:.2g} decades below. At the largest scale of
-    the grid the number for depth 2 is {depth_2_below_at_largest_scale:.2g}. From {many} entries there is no such gap.
-    The error of nuclear-norm minimisation is {beyond:.2g} decades above the square of the slack that it leaves observed
-    entries: orders of magnitude more, so that the matrix is not recovered.
+    scale {scale:g} depth 3's error from {few_entries} entries is {value:.2g} decades below that of nuclear-norm
+    minimisation on the same matrix, in the mean over draws, and depth 2's is {decades_depth_2_below:.2g} decades below.
+    At the largest scale of the grid the number for depth 2 is {decades_depth_2_below_at_largest_scale:.2g}. The error
+    of nuclear-norm minimisation is {decades_above_slack:.2g} decades above the square of the slack that it leaves
+    observed entries: orders of magnitude more, so that the matrix is not recovered.
     """
 
     def decades_below_convex(deep: Table, convex: Table, at_scale: float = scale) -> np.ndarray:
@@ -130,16 +129,18 @@ def depth_beats_nuclear_norm_2k(
         decades,
         because="not recovered: the error is orders of magnitude beyond what the slack explains",
         rivals={with_many: {"estimate": mean(decades_beyond_slack(minimiser_many))}},
-        fact="beyond",
+        fact="decades_above_slack",
     )
     largest_scale = max(settings_of(depth_2)["scales"])
     yield Facts(
         scale=scale,
-        few=observed_entries(minimiser),
-        many=observed_entries(minimiser_many),
+        few_entries=observed_entries(minimiser),
+        many_entries=observed_entries(minimiser_many),
         decades=decades,
-        depth_2_below=np.mean(decades_below_convex(depth_2, minimiser)),
-        depth_2_below_at_largest_scale=np.mean(decades_below_convex(depth_2, minimiser, at_scale=largest_scale)),
+        decades_depth_2_below=np.mean(decades_below_convex(depth_2, minimiser)),
+        decades_depth_2_below_at_largest_scale=np.mean(
+            decades_below_convex(depth_2, minimiser, at_scale=largest_scale)
+        ),
     )
 
 
@@ -194,10 +195,11 @@ def deep_has_larger_nuclear_norm(
     for greater depths.
 
     The nuclear norm is the sum of the singular values. No matrix that fits the entries has less than the minimiser's,
-    and the slack in the minimiser's fit alone makes a small excess over it. So the relative excess with {few} entries
-    is compared with the excess with {many}, where all methods recover the same matrix. At initialisation scale
-    {scale:g} the smallest difference of any draw, at depths 2 and 3, is {least:.2g}. A difference counts if it exceeds
-    the convex solver's proved gaps, by which the minimiser's norm may be above the least one: {margin:.1e} at most.
+    and the slack in the minimiser's fit alone makes a small excess over it. So the relative excess with {few_entries}
+    entries is compared with the excess with {many_entries}, where all methods recover the same matrix. At
+    initialisation scale {scale:g} the smallest difference of any draw, at depths 2 and 3, is {smallest_difference:.2g}.
+    A difference counts if it exceeds the convex solver's proved gaps, by which the minimiser's norm may be above the
+    least one: {largest_proved_gap:.1e} at most.
     """
     # An excess e is the nuclear norm over the least one, less one. The least one is known up to the solver's proved gap
     # g, relatively: e is off by g (1 + e), where e is small. The margin, shape (draws,), is the gap with few entries
@@ -220,10 +222,10 @@ def deep_has_larger_nuclear_norm(
         )
     yield Facts(
         scale=scale,
-        few=observed_entries(minimiser),
-        many=observed_entries(minimiser_many),
-        least=min(map(np.min, beyond_slack.values())),
-        margin=np.max(margin),
+        few_entries=observed_entries(minimiser),
+        many_entries=observed_entries(minimiser_many),
+        smallest_difference=min(map(np.min, beyond_slack.values())),
+        largest_proved_gap=np.max(margin),
     )
 
 
@@ -243,9 +245,10 @@ def depth_lowers_effective_rank(
 
     Effective rank is the exponential of the entropy of the singular values' shares of their sum. At initialisation
     scale {scale:g} the minimiser's, that of the matrix of least nuclear norm, is {value:.2g} above that of depth 2, in
-    the mean over draws. With {many} entries all methods recover the same matrix. There the same two differences are at
-    most {accuracy:.2g} in size on any draw, which is what accuracy alone can make. The scale matters: at the largest of
-    the grid the minimiser's effective rank less that of depth 2 is {at_largest_scale:.2g}.
+    the mean over draws. With {many_entries} entries all methods recover the same matrix. There the same two differences
+    are at most {largest_difference_from_many:.2g} in size on any draw, which is what accuracy alone can make. The scale
+    matters: at the largest of the grid the minimiser's effective rank less that of depth 2 is
+    {difference_at_largest_scale:.2g}.
     """
 
     def effective_rank(deep: Table, at_scale: float = scale) -> np.ndarray:
@@ -260,8 +263,8 @@ def depth_lowers_effective_rank(
     accuracy = max(np.max(np.abs(rank_2_many - rank_convex_many)), np.max(np.abs(rank_3_many - rank_2_many)))
     because = "the largest difference with many entries"
     with_many = "depth lowers it with many entries as well"
-    # A rival alters both checks. This one has the minimiser's rank for that of depth 2; the first check refuses it, the
-    # second lets it through
+    # This rival has the minimiser's rank instead of that of depth 2, in both checks. The first refuses it, the second
+    # does not
     like_minimiser = "depth 2 is like the minimiser"
     yield at_least(
         "effective rank, minimiser less depth 2",
@@ -287,7 +290,7 @@ def depth_lowers_effective_rank(
     largest_scale = max(settings_of(depth_2)["scales"])
     yield Facts(
         scale=scale,
-        at_largest_scale=np.mean(rank_convex - effective_rank(depth_2, at_scale=largest_scale)),
-        accuracy=accuracy,
-        many=observed_entries(minimiser_many),
+        difference_at_largest_scale=np.mean(rank_convex - effective_rank(depth_2, at_scale=largest_scale)),
+        largest_difference_from_many=accuracy,
+        many_entries=observed_entries(minimiser_many),
     )

@@ -25,9 +25,8 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
     Gradient descent completes a low-rank matrix, from {few} entries in (a) to (c) and from {many} in (d) to (f). The
     error is the mean square over all entries. Rows differ in their vertical axes, columns in depth; shorter lines have
     fewer scales. Dots are draws. Lines are medians, solid for the smaller learning rate, dashed for the larger where
-    there are two. Grey dotted lines are the minimiser of the nuclear norm (median). In (d) to (f) the minimiser is
-    best, as descent stops at a training loss. At the largest scale one draw is far above the others in (b) and (c).
-    Runs that did not reach that training loss are not drawn ({lost} of {runs}).
+    there are two. Grey dotted lines are the minimiser of the nuclear norm (median). Descent stops at a
+    training loss; runs that did not reach it are not drawn ({lost} of {runs}).
     """
     figure, axes = plt.subplots(2, len(few), figsize=(WIDTH, 4.6), sharex=True, sharey="row", squeeze=False)
     for axes_of_row, tables, minimiser_table in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
@@ -71,7 +70,7 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
     (f). Lines are medians over {draws} draws (dots), one for each depth, at the smaller learning rate. Panels (a) and
     (d) show the mean square error, (b) and (e) the nuclear norm less that of the target. The effective rank in (c) and
     (f) is the exponential of the entropy of the singular values' shares. Grey dotted lines are the minimiser of the
-    nuclear norm, in (b) far below the target (black, dashed); these lines are medians over draws too. Runs that did not
+    nuclear norm, black dashed ones the target; both are medians over draws too. Runs that did not
     reach their training loss are left out.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.7), sharex=True)

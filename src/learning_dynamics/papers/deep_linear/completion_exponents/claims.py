@@ -88,10 +88,10 @@ def completion_exponents(
     share: Fraction,
 ) -> Claim:
     r"""From a small initialisation scale $s$, a completion that recovers its matrix leaves the first singular value
-    beyond the rank $r$ as $\sigma_{r+1} \sim s^p$. The power $p$ is close to $1-\alpha$ at depth 2, and to one at depth
-    3. Here $\alpha = \sum \log(1 + \eta g_{r+1}) / \sum \log(1 + \eta g_r)$ over steps $\eta$ until the $r$-th singular
-    value is learned. While $k$ are learned, $g_i$ is the $(i-k)$-th singular value of the gradient outside their
-    singular vectors.
+    beyond the rank $r$ as $\sigma_{r+1} \sim s^p$. The power $p$ is close to $1-\alpha$ at depth 2, and to one at
+    depth 3. Here $\alpha = \sum \log(1 + \eta g_{r+1}) / \sum \log(1 + \eta g_r)$ over steps $\eta$ until the $r$-th
+    singular value is learned. While $k$ are learned, $g_i$ is the $(i-k)$-th singular value of the gradient outside
+    their singular vectors.
 
     For each kind of matrix, depth and number of entries the median over draws of the measured power less the predicted
     one is judged: it must be zero to {tolerance:.2g}. At rank 2 and more that is {share:g} times the distance between
@@ -145,7 +145,7 @@ def completion_exponents(
         because = f"{share:g} of the difference between the path's α and its start's, but no less than one step makes"
 
     @takes_rivals("power", scaled=True)
-    def power_is(cell: Cell, power: np.ndarray) -> Check:
+    def check_of_power(cell: Cell, power: np.ndarray) -> Check:
         """Check that the median over draws of a cell's measured power less the predicted one is zero."""
         law = "1 − α" if cell.depth == 2 else "1"
         return equal(
@@ -169,7 +169,7 @@ def completion_exponents(
         if not is_rank_one:
             rivals["the ratio at the start of the path"] = cell.law(ALPHA_AT_START)
             rivals["the whole gradient's singular values, nothing set aside"] = cell.law(ALPHA_OF_WHOLE)
-        yield power_is(cell, cell.law(), rivals=rivals)
+        yield check_of_power(cell, cell.law(), rivals=rivals)
 
     # measured powers less the law's, shape (draws,) for each cell; nan where a run did not converge
     errors_of_cells = [(cell, cell.measured() - cell.law()) for cell in cells]

@@ -331,20 +331,24 @@ def table_2k_depth_3(deep: Table, *, scale: Positive, decades_left_open: NonNega
 
     The interval of each median, widened by rounding or by what the stop of descent leaves open, must contain the
     printed number (`table_5k_nuclear_norm`). At initialisation scale {scale:g} the median error over {draws} draws is
-    {error:.1e}, the largest {largest:.1e}.
+    {error:.1e}, the largest {largest_error:.1e}.
 
     The training loss at which descent stops sets the error. So the row holds if the slides' runs stop where ours do.
     The authors' public notebook shows {notebook:.0e} (read off its picture), which by their code is a mean square. If
     the printed error is read as the root of one, the row does not hold; a stop so tight that it could is not tried. The
-    interval of the error reaches at most {spread:.2g} decades from the median. Draws differ more than with 5000
-    entries, because fewer entries magnify the training loss that is left. If that distance and what the stop leaves
-    open exceed {resolution:g} decades together, an error several times as large would pass as well, and the row is
-    undecided.
+    interval of the error reaches at most {reach_of_interval:.2g} decades from the median. Draws differ more than with
+    5000 entries, because fewer entries magnify the training loss that is left. If that distance and what the stop
+    leaves open exceed {resolution:g} decades together, an error several times as large would pass as well, and the row
+    is undecided.
     """
     yield from _row_checks(ENTRIES_2K, DEPTH_3, deep, decades_left_open=decades_left_open, unit=unit, scale=scale)
     errors = measured_row(deep, scale).error
-    yield Facts(scale=scale, error=_medians(deep, scale).error, largest=np.max(errors))
-    yield Facts(resolution=RESOLUTION, spread=median(np.log10(errors)).uncertainty, notebook=NOTEBOOK_ERROR_2K_DEPTH_3)
+    yield Facts(scale=scale, error=_medians(deep, scale).error, largest_error=np.max(errors))
+    yield Facts(
+        resolution=RESOLUTION,
+        reach_of_interval=median(np.log10(errors)).uncertainty,
+        notebook=NOTEBOOK_ERROR_2K_DEPTH_3,
+    )
 
 
 def _medians(table: Table, scale: float | None = None) -> Row:
@@ -373,9 +377,9 @@ def _row_checks(
 ) -> Claim:
     """Yield checks of a printed row: medians of log10 of the error, nuclear norm less the target's, effective rank.
 
-    Each median's interval, widened by the tolerance, must contain the printed number (`_equals_median`). The target is
-    the matrix to complete. Its nuclear norm differs from draw to draw, so that differences from it are compared; that
-    of the slides' matrix is `TRUE_NORM`.
+    Each median's interval, widened by the tolerance, must contain the printed number (`_check_of_median`). The target
+    is the matrix to complete. Its nuclear norm differs from draw to draw, so that differences from it are compared;
+    that of the slides' matrix is `TRUE_NORM`.
 
     Parameters
     ----------
@@ -396,13 +400,13 @@ def _row_checks(
     left_open = power * decades_left_open  # in decades of the printed error: a root has half of a mean square's
 
     @takes_rivals("error", scaled=True)
-    def error_is(error: float) -> Check:
+    def check_of_error(error: float) -> Check:
         """Check that the median of log10 of the error is that of a printed number."""
         error = max(error, 1e-300)  # the search for the smallest refused error multiplies the printed one, by zero too
         rounding = _rounding_in_decades(error)
         by_stop = f"the interval, and a factor of {10**left_open:.2g} that the stop, or the solver, leaves open"
         because = "the interval, and rounding as printed" if left_open <= rounding else by_stop
-        return _equals_median(
+        return _check_of_median(
             "log10 of the reconstruction error, median",
             log_errors,
             np.log10(error),
@@ -412,14 +416,14 @@ def _row_checks(
         )
 
     # rivals: one step of the printed power of ten, chosen
-    check = error_is(
+    check = check_of_error(
         printed.error,
         rivals={"an error ten times larger": 10 * printed.error, "an error ten times smaller": printed.error / 10},
     )
     if median(log_errors).uncertainty + left_open > RESOLUTION:  # `equal` leaves it undecided too; this says why
         check = check.as_undecided("errors of so few draws differ too much to tell the printed one from others")
     yield check
-    yield _equals_median(
+    yield _check_of_median(
         "nuclear norm less the target's, median of differences",
         measured.norm_difference,
         printed.norm_difference,
@@ -427,9 +431,9 @@ def _row_checks(
         resolution=3.0,  # chosen: below the distance of the rival, five
         because="both are printed rounded",
         rivals={"a nuclear norm of five more": printed.norm_difference + 5},  # chosen: beyond the tolerance
-        scaled=False,  # the smallest error that is refused is that of `error_is` alone
+        scaled=False,  # the page prints the smallest error that `check_of_error` refuses, of no other check
     )
-    yield _equals_median(
+    yield _check_of_median(
         "effective rank, median",
         measured.rank,
         printed.rank,
@@ -446,7 +450,7 @@ def _row_checks(
 
 
 @takes_rivals("predicted", scaled=True)
-def _equals_median(
+def _check_of_median(
     name: str, values: np.ndarray, predicted: float, *, tolerance: float, resolution: float, because: str
 ) -> Check:
     """Check that a number of one draw is in the interval of our draws' median, widened by the tolerance.

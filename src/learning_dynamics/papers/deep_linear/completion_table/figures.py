@@ -50,11 +50,9 @@ def completion_table(
     Slides 31 (5000 entries) and 32 (2000 entries) show one draw, completed by three methods. Our values are medians
     over {draws} draws (networks from 2000 entries: {draws_of_networks}). The smallest and the largest are in brackets.
     Networks start at scale {scale:g}; the slides print no scale. Our errors are mean squares over all entries, as in
-    the authors' code. Roots are beside them, as the slides do not say which of the two they print. As mean squares four
-    of the slides' errors agree with ours. The other two, from 2000 entries by nuclear-norm minimisation and at depth 2,
-    are nearer to the roots. We take the slides' nuclear norm of recovered matrices, 221, for that of their target. The
-    last column is the convex solver's proved gap, the largest over draws: the solver's nuclear norm exceeds the least
-    one by no more than this share.{dashes}
+    the authors' code. Roots are beside them, as the slides do not say which of the two they print. We take the slides'
+    nuclear norm of recovered matrices, 221, for that of their target. The last column is the convex solver's proved
+    gap, the largest over draws: the solver's nuclear norm exceeds the least one by no more than this share.{dashes}
     """
     tables = {
         ENTRIES_5K: {MINIMISATION: minimiser_many, DEPTH_2: depth_2_many, DEPTH_3: depth_3_many},

@@ -39,8 +39,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 #   each of order one; chosen
 # - least_loss, of `linear_rate`: loss that labels leave at the optimum; chosen. With 0 the printed sentence is about
 #   the excess over it
-# - reached, of `assumptions_necessary` and `other_convex_losses`: largest ratio of the last excess over the least loss
-#   to the first one at which a start has arrived; chosen
+# - reached, of `assumptions_necessary` and `other_convex_losses`: a start has arrived if its last excess over the least
+#   loss is at most this share of its first excess; chosen
 
 # kinds of starts of the guarantee's descent, values of the column `case`
 MEETING = (quantities.MEETS_BOTH, quantities.ALLOWED_IMBALANCE)  # they meet both assumptions
@@ -62,7 +62,7 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
     value. Along the direction of fastest fall, with every layer of norm $\varepsilon$, the loss drops by $\varepsilon^N
     \sigma_1$ less a smaller term. So zero is no minimum, and the order of the fall in $\varepsilon$ is the depth $N$.
     At two layers this is the second order, and the Hessian's smallest eigenvalue is $-\sigma_1$. The measured orders
-    are off by at most {largest:.1e}.
+    are off by at most {largest_order_error:.1e}.
     """
     # a draw of these checks is a target at one depth
     draws = Draws(zero)
@@ -88,7 +88,7 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
         relative_to=1.0,  # errors of an order are absolute
         because="what the fall's next term changes, and rounding",
         rivals={strict_everywhere: 2.0 if has_deeper else None},
-        scaled=False,  # the smallest error that is refused is that of the third check
+        scaled=False,  # the page prints the smallest error that is refused by the third check alone
     )
     yield equal_on_every_draw(
         "error of the Hessian's smallest eigenvalue over σ_1(∇ℓ(0))",
@@ -98,7 +98,7 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
         relative_to=1.0,  # the eigenvalue is over sigma_1 already
         because="rounding of differences",
         rivals={strict_everywhere: -1.0 if has_deeper else None, strict_nowhere: 0.0 if has_two_layers else None},
-        scaled=False,  # as for the order, the third check says how small an error is refused
+        scaled=False,  # as for the order
     )
     yield equal_on_every_draw(
         "fall of the loss over ε^N σ_1, less one",
@@ -108,7 +108,7 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
         relative_to=1.0,  # the fall is over its leading term already
         because="the fall's next term, and rounding",
     )
-    yield Facts(largest=np.abs(order - depth).max())
+    yield Facts(largest_order_error=np.abs(order - depth).max())
 
 
 def _order_error(x: np.ndarray, depth: np.ndarray, settings: dict[str, Any]) -> np.ndarray:
@@ -142,38 +142,38 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
 
     $O$ and $\Omega$ hide constants, and $c$ is a margin: the start has less loss than any end-to-end matrix $W$ whose
     smallest singular value is $c$ or less. As printed, the sentence is about the loss (errata 3). The labels of a
-    regression leave some loss, here {least:g}, and then no bound that tends to zero holds for ever, whatever its
-    constant: in the second half of $\eta t$ = {horizon:.3g} the logarithm of the loss falls at {kept:.1g} times the
-    rate of the first half. An exponential keeps its rate; half of it is asked. The theorem behind it (Arora, Cohen,
-    Golowich and Hu 2019) has half the squared distance from the optimum for a loss. Read so, the sentence is about the
-    excess over the least loss, relative to the first excess. With a least loss of zero the printed bound then holds as
-    well, as the first loss is below one here; the table of varied thresholds has that reading.
+    regression leave some loss, here {least_loss:g}, and then no bound that tends to zero holds for ever, whatever its
+    constant: in the second half of $\eta t$ = {largest_time:.3g} the logarithm of the loss falls at
+    {largest_rate_kept:.1g} times the rate of the first half. An exponential keeps its rate; half of it is asked. The
+    theorem behind it (Arora, Cohen, Golowich and Hu 2019) has half the squared distance from the optimum for a loss.
+    Read so, the sentence is about the excess over the least loss, relative to the first excess. With a least loss of
+    zero the printed bound then holds as well, as the first loss is below one here; the table of varied thresholds has
+    that reading.
 
     The theorem has the exponent $c^{2(N-1)/N} \eta t$ at depth $N$, with the constant one. This is more than $c^2 \eta
     t$ for $c \le 1$, and is what is tested. Imbalance is allowed up to $c^2 / (256 N^3 \|W^*\|^{2-2/N})$ at an optimum
     $W^*$. The starts have only just less loss than every $W$ with $\sigma_{min}(W) \leq c$, and are exactly balanced or
-    have all the imbalance that is allowed. Descent takes a step of {step:.2g}, which is $c^4$ times {multiple:g}. A
-    measured rate is $-\log$ of the relative excess over $\eta t$ or, of flows, over $t$. The smallest one, over times
-    and draws, is {value:.3g} times the guaranteed rate by descent, {flow:.3g} times by flows. No guarantee above $2N$
-    times this one could hold: from the target with its smallest singular value lowered to $c$ the flow starts at the
-    rate $2N c^{2(N-1)/N}$. A guaranteed rate of one, without the power of $c$, would be {missed:.2g} times the smallest
-    rate of a flow.
+    have all the imbalance that is allowed. Descent takes a step of {step:.2g}, which is $c^4$ times {step_over_c_4:g}.
+    A measured rate is $-\log$ of the relative excess over $\eta t$ or, of flows, over $t$. The smallest one, over times
+    and draws, is {value:.3g} times the guaranteed rate by descent, {smallest_rate_of_flows:.3g} times by flows. No
+    guarantee above $2N$ times this one could hold: from the target with its smallest singular value lowered to $c$ the
+    flow starts at the rate $2N c^{2(N-1)/N}$. A guaranteed rate of one, without the power of $c$, would be
+    {one_over_smallest_rate:.2g} times the smallest rate of a flow.
     """
 
     @takes_rivals("guaranteed", scaled=True)
-    def at_least_as_fast(name: str, rate: np.ndarray, guaranteed: np.ndarray | float) -> Check:
+    def check_of_rate(name: str, rate: np.ndarray, guaranteed: np.ndarray | float) -> Check:
         """Check that a rate, min over t of -log(loss) / t, is at least the guaranteed one on every draw.
 
-        The loss is the relative excess, and t is eta times the steps of descent. The decorator adds `rivals`, other
-        guarantees.
+        The loss is the relative excess, and t is eta times the steps of descent. Rivals are other guaranteed rates.
         """
         return every_draw(name, rate / guaranteed, at_least=1.0, because="the bound holds at all times")
 
     def other_rates(c: Any, N: Any) -> dict[str, Any]:
         """Return rates that rivals guarantee instead of c^(2(N-1)/N), at margins c and depths N.
 
-        At the default margin of descent the first two are slow enough to hold; flows at small margins refuse them.
-        The third is twice 2N, above which the flow's first rate refutes any guarantee.
+        At the default margin of descent the first two rates are slow enough to hold; flows at small margins refuse
+        them. The third is 4N times the claimed one; above 2N times the flow's first rate refutes any guarantee.
         """
         return {
             "a rate that does not depend on c": np.ones_like(c * N),
@@ -184,8 +184,8 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     settings = settings_of(descent)
     # one number each, of all descents; `margins` and `depths` of flows have shape (draws,)
     margin, depth = settings["margin"], settings["depth"]
-    # for each kind of start that meets both assumptions, arrays with draws along the first axis
-    rates_of_excess, excess_keeps, loss_keeps, first_losses, times = [], [], [], [], []
+    # lists over kinds of starts that meet both assumptions, of arrays with draws along the first axis
+    rates_of_excess, excess_rates_kept, loss_rates_kept, first_losses, times = [], [], [], [], []
     for case in MEETING:
         draws = Draws(descent, case=case)
         initial_excess = draws[quantities.INITIAL_EXCESS][:, None]  # l(0) - min l
@@ -193,11 +193,11 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
         time = draws.entries(quantities.RELATIVE_EXCESS, column="time")  # eta t
         loss = initial_excess * relative_excess + least_loss  # l(t), which the printed sentence is about
         rates_of_excess.append(draws[quantities.SMALLEST_RATE])
-        excess_keeps.append(_rate_kept(relative_excess, time, floor=settings["floor"]))
-        loss_keeps.append(_rate_kept(loss, time, floor=settings["floor"] * initial_excess))
+        excess_rates_kept.append(_rate_kept(relative_excess, time, floor=settings["floor"]))
+        loss_rates_kept.append(_rate_kept(loss, time, floor=settings["floor"] * initial_excess))
         first_losses.append(loss[:, 0])
         times.append(time)
-    yield at_least_as_fast(
+    yield check_of_rate(
         "smallest rate of the excess in ηt over the guaranteed one, gradient descent",
         np.concatenate(rates_of_excess),
         theory.guaranteed_rate(margin, depth),
@@ -205,13 +205,13 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     )
     # Omega hides a constant, so that no rate refutes the printed sentence. A loss that comes to rest does: no
     # exponential stays above it
-    loss_rate_kept = np.concatenate(loss_keeps)
+    loss_rate_kept = np.concatenate(loss_rates_kept)
     yield every_draw(
         "rate of the loss (corrected: of its excess) in the second half of the time, over that in the first",
         loss_rate_kept,
         at_least=0.5,  # chosen: halfway between a loss at rest and an exponential
         because="an exponential keeps its rate",
-        corrected={"values": np.concatenate(excess_keeps)},
+        corrected={"values": np.concatenate(excess_rates_kept)},
     )
     yield every_draw(
         "loss at the start",
@@ -223,19 +223,19 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     draws_of_flows = Draws(flows)
     rate_of_flows = draws_of_flows[quantities.SMALLEST_RATE]
     margins, depths = draws_of_flows.column("margin"), draws_of_flows.column("depth")
-    yield at_least_as_fast(
+    yield check_of_rate(
         "smallest rate of the excess in t over the guaranteed one, gradient flow",
         rate_of_flows,
         theory.guaranteed_rate(margins, depths),
         rivals=other_rates(margins, depths),
-        fact="flow",
+        fact="smallest_rate_of_flows",
     )
     yield Facts(
-        least=least_loss,
-        horizon=np.max(times),
-        kept=np.nanmax(loss_rate_kept),
-        missed=1 / np.nanmin(rate_of_flows),  # without the power of c the guaranteed rate would be one
-        multiple=settings["step"],
+        least_loss=least_loss,
+        largest_time=np.max(times),
+        largest_rate_kept=np.nanmax(loss_rate_kept),
+        one_over_smallest_rate=1 / np.nanmin(rate_of_flows),  # without the power of c the guaranteed rate would be one
+        step_over_c_4=settings["step"],
         step=settings["step"] * margin**4,
     )
 
@@ -277,12 +277,12 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     target's singular values has the wrong sign in it. At steps this short balanced layers do not change the sign of a
     determinant, and the loss stops at half the square of that singular value; it does not grow. Too far: the start is
     balanced, but a large multiple of the target, for which the step that suits the target is too long. The loss grows
-    up to {grown_far:.0e} times until the run is given up. Unbalanced: the first layer of a start that arrives is
-    multiplied by a large number, the second divided by it. The end-to-end matrix is the same, but the curvature grows
-    with the square of that number. Again the step is too long, and the loss grows up to {grown:.0e} times. (Of each of
-    the last two kinds at least one start must grow tenfold.) With the step divided by the same square, the unbalanced
-    starts end at {shorter:.1e} of their first loss at the most. So balance is necessary for the step of the guarantee,
-    not for every step.
+    up to {largest_growth_too_far:.0e} times until the run is given up. Unbalanced: the first layer of a start that
+    arrives is multiplied by a large number, the second divided by it. The end-to-end matrix is the same, but the
+    curvature grows with the square of that number. Again the step is too long, and the loss grows up to
+    {largest_growth_unbalanced:.0e} times. (Of each of the last two kinds at least one start must grow tenfold.) With
+    the step divided by the same square, the unbalanced starts end at {largest_end_with_shorter_step:.1e} of their first
+    loss at the most. So balance is necessary for the step of the guarantee, not for every step.
     """
     # (l - min l) / (l(0) - min l) after the last step, shape (draws,) for each kind; here min l is 0, and a draw is a
     # target
@@ -292,7 +292,7 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     }
 
     @takes_rivals("arrives")
-    def end_of_descent(
+    def check_of_last_loss(
         case: str, *, arrives: bool, above: float = reached, because: str = "has not converged"
     ) -> Check:
         """Check that all starts of a kind arrive, or else that one of them ends above a multiple of its first loss.
@@ -304,9 +304,9 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
             return every_draw(name, last_excess[case], at_most=reached, because="converged")
         return at_least(name, np.max(last_excess[case]), above, because=because)  # one number, of the worst draw
 
-    yield end_of_descent(STOPPING, arrives=False, rivals={f"starts {STOPPING} converge": True})
+    yield check_of_last_loss(STOPPING, arrives=False, rivals={f"starts {STOPPING} converge": True})
     for case in GROWING:
-        yield end_of_descent(
+        yield check_of_last_loss(
             case,
             arrives=False,
             above=10.0,  # chosen: a loss that only stops above its minimum does not grow
@@ -314,17 +314,17 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
             rivals={f"starts that are {case} converge": True},
         )
     for case in MEETING:
-        yield end_of_descent(case, arrives=True, rivals={"starts that meet both assumptions fail as well": False})
-    yield end_of_descent(
+        yield check_of_last_loss(case, arrives=True, rivals={"starts that meet both assumptions fail as well": False})
+    yield check_of_last_loss(
         quantities.UNBALANCED_SHORTER_STEP,
         arrives=True,
         rivals={"unbalanced starts fail with the shorter step as well": False},
     )
     yield Facts(
         reached=reached,
-        shorter=np.max(last_excess[quantities.UNBALANCED_SHORTER_STEP]),
-        grown=np.max(last_excess[quantities.UNBALANCED]),
-        grown_far=np.max(last_excess[quantities.TOO_FAR]),
+        largest_end_with_shorter_step=np.max(last_excess[quantities.UNBALANCED_SHORTER_STEP]),
+        largest_growth_unbalanced=np.max(last_excess[quantities.UNBALANCED]),
+        largest_growth_too_far=np.max(last_excess[quantities.TOO_FAR]),
     )
 
 
@@ -339,8 +339,9 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
     r"""If a convex loss that has a minimum is smaller at a balanced start than at every singular matrix, gradient flow
     reaches that minimum.
 
-    For each loss a lower bound on its value at singular matrices is known, and starts have up to {fraction:.2g} of this
-    bound. The largest loss at the end is {value:.1e} of the first; a flow has arrived at {reached:g} of it. The
+    The largest loss at the end is {value:.1e} of the first; a flow has arrived at {reached:g} of it. For each loss a
+    lower bound on its value at singular matrices is known, and starts have up to {largest_share_of_bound:.2g} of this
+    bound. The
     hypothesis is needed. Other flows start beyond the singular matrices, at the optimum with one singular value's sign
     turned. For each loss at least one of them has not arrived when the first flow of the same draw has. (Later times
     are not tested. At depth 2 the singular matrices where such flows stop are strict saddles, and rounding decides when
@@ -364,8 +365,8 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
     from_below = {loss: relative_loss(loss, quantities.BELOW)[:, -1] for loss in names}
     rivals = {}
     for loss in names:
-        # a rival for each loss: its draws come from beyond, those of the others from below; one that has not arrived
-        # refuses it
+        # A rival for each loss: the check judges flows from beyond for this loss, from below for the others. One flow
+        # that has not arrived refuses the rival
         with_one_from_beyond = from_below | {loss: from_beyond(loss)}
         rivals[f"starts beyond singular matrices reach it as well: {loss}"] = {
             "values": np.concatenate(list(with_one_from_beyond.values()))
@@ -387,7 +388,7 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
             because="what the corollary assumes",
         )
     )
-    yield Facts(reached=reached, fraction=first_over_singular.max())
+    yield Facts(reached=reached, largest_share_of_bound=first_over_singular.max())
 
 
 @claim(
@@ -399,15 +400,18 @@ def output_dimension_one(starts: Table) -> Claim:
     r"""With one output a random balanced start meets the assumptions with constant probability, whatever the dimension,
     for a margin in proportion to one over the dimension.
 
+    The share of starts that meet the assumptions must be that of a closed form in every dimension, and at least a
+    quarter, which is what constant means here. It is {predicted:.3g} in {largest_dimension} dimensions, where a share
+    of {value:.3g} was measured. All starts that meet them must arrive: of {starts_followed} from which descent was run,
+    {starts_arrived} do. Of the other starts a share of {share_of_others_that_arrive:.3g} arrives: the assumptions are
+    sufficient, not necessary for each start.
+
     The starts are balanced. Singular means zero here, and the other assumption is that the start is closer to the
-    target than zero is, by the margin $c$. With a $c$ that is the same in all dimensions $d$ no Gaussian start would
-    do: its probability is at most about that of a standard normal number above $\sqrt{2cd}$. If entries have a
-    standard deviation proportional to one over the dimension, the number of inputs, the probability has a closed form
-    that tends to a constant. It is {predicted:.3g} in {dimension} dimensions, where a share of {value:.3g} was
-    measured. Constant means a quarter at least in every dimension. With one over the root of the dimension, where the
-    start is about as long as the target, the probability would fall with the dimension. Of the starts that meet the
-    assumption, {arrived} of {followed} from which descent was run arrive. Of the others a share of {others:.3g}
-    arrives: the assumption is sufficient, not necessary for each start.
+    target than zero is, by the margin $c$. If entries have a standard deviation proportional to one over the dimension
+    $d$, the number of inputs, the closed form tends to a constant. With one over the root of the dimension, where the
+    start is about as long as the target, the probability would fall with the dimension. With a $c$ that is the same in
+    all dimensions no Gaussian start would do: its probability is at most about that of a standard normal number above
+    $\sqrt{2cd}$.
     """
     settings = settings_of(starts)
     *smaller_dimensions, last = settings["dimensions"]
@@ -421,7 +425,7 @@ def output_dimension_one(starts: Table) -> Claim:
         """Return with which probability a random start in d dimensions meets the assumption, in closed form."""
         return theory.probability_of_assumption(d, settings["deviation"], settings["margin"], over_root=over_root)
 
-    def share_is(d: int, predicted: float) -> dict[str, Any]:
+    def share_arguments(d: int, predicted: float) -> dict[str, Any]:
         """Return a predicted share, and two standard errors of a share of the draws in d dimensions, as arguments.
 
         A share of n draws has the variance p (1 - p) / n if its probability is p.
@@ -435,19 +439,19 @@ def output_dimension_one(starts: Table) -> Claim:
         yield equal(
             f"share of random starts that meet the assumption, {d} inputs",
             shares[d],
-            **share_is(d, probability(d)),
+            **share_arguments(d, probability(d)),
             resolution=0.1,  # chosen: interval and tolerance are 0.03 with the default draws
             because="Wilson's interval and two standard errors, as several dimensions are tested",
             # a rival predicts another share, and so another standard error
             rivals={
-                "the probability for entries over the root of the dimension": share_is(
+                "the probability for entries over the root of the dimension": share_arguments(
                     d, probability(d, over_root=True)
                 ),
                 # 0.5: half of all directions point towards the target, so that half of very short starts meet it
-                "a probability that falls as one over the root of the dimension": share_is(d, 0.5 / np.sqrt(d)),
-                "almost every start": share_is(d, 1.0),
+                "a probability that falls as one over the root of the dimension": share_arguments(d, 0.5 / np.sqrt(d)),
+                "almost every start": share_arguments(d, 1.0),
             },
-            scaled=False,  # the smallest error that is refused is not sought: the interval would be its size
+            scaled=False,  # the page would print the smallest error that is refused: the interval's size
         )
     # half of all directions point towards the target: short starts meet it with probability 1/2. A quarter is chosen
     smallest_share = min(shares.values(), key=lambda estimate: estimate.value)
@@ -464,8 +468,8 @@ def output_dimension_one(starts: Table) -> Claim:
         excluded={"the assumption is checked, descent not run": int(np.sum(~is_followed))},
     )
     yield Facts(
-        dimension=last,
-        arrived=int(np.nansum(arrived)),
-        followed=int(np.sum(is_followed)),
-        others=np.nanmean(converged[~meets_assumption]),
+        largest_dimension=last,
+        starts_arrived=int(np.nansum(arrived)),
+        starts_followed=int(np.sum(is_followed)),
+        share_of_others_that_arrive=np.nanmean(converged[~meets_assumption]),
     )

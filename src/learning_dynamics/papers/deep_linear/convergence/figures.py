@@ -20,10 +20,10 @@ def convergence(initialisations: Table, guarantee: Table) -> Plot:
     Panels (a) and (b) show iterations on a regression to a loss within {tolerance:g} of the least, at the best learning
     rate of a grid. The horizontal axis is the standard deviation of the entries of the end-to-end matrix $W$ at the
     start. Entries of independent Gaussian layers (layer-wise) are scaled so that their product has this deviation.
-    Lines are medians, dots are draws, {reached}. Balanced layers of depth {deepest} take {least:.2g} to {most:.3g}
-    times as many iterations as layer-wise ones of the same deviation, most at the largest. (c) Lines show the loss
+    Lines are medians, dots are draws, {reached}. Balanced layers of depth {deepest} take {smallest_ratio:.2g} to
+    {largest_ratio:.3g} times as many iterations as layer-wise ones of the same deviation. (c) Lines show the loss
     relative to its start. Blue starts meet both assumptions of the guarantee: less loss than every singular matrix, and
-    balanced layers. Their loss falls faster than the guaranteed bound (black, dashed). Lines "past a singular $W$" are
+    balanced layers; the black dashed line is the guaranteed bound on their loss. Lines "past a singular $W$" are
     of balanced layers that stop at a singular matrix on the way. Lines "unbalanced" have diverged, and are cut off at
     $10^3$. Lines "shorter step" are of the same starts with the step divided by {shortened:g}; the horizontal axis
     still has the undivided step.
@@ -53,8 +53,8 @@ def convergence(initialisations: Table, guarantee: Table) -> Plot:
     times_as_many = balanced / layer_wise  # by deviation: a series with the deviations as its index
     facts = {
         "deepest": depths[-1],
-        "least": times_as_many.min(),
-        "most": times_as_many.max(),
+        "smallest_ratio": times_as_many.min(),
+        "largest_ratio": times_as_many.max(),
         "tolerance": settings["tolerance"],
         "reached": reached,
         "shortened": settings_of(guarantee)["rescaling"] ** 2,
@@ -120,10 +120,10 @@ def guarantees(flows: Table, starts: Table) -> Plot:
     (a) Marks are the slowest decay rate of the loss along a flow, against the margin $c$. By the first assumption the
     start has less loss than every matrix with a singular value up to $c$. Solid lines are the guaranteed rate
     $c^{2(N-1)/N}$ at depth $N$, dashed lines $2N$ times this rate. Dots start at the target with its smallest singular
-    value lowered to $c$. Crosses start as far from the target in random directions, which lower that value less: decay
-    is faster. (b) Dots are the share of {draws} random balanced starts with one output that meet this assumption,
-    against the dimension $d$ of the input. Entries have a standard deviation in proportion to $1/d$ (blue) or
-    $1/\sqrt{d}$ (orange). Lines are closed forms.
+    value lowered to $c$. Crosses start as far from the target in random directions, which lower that value less. (b)
+    Dots are the share of {draws} random balanced starts with one output that meet this assumption, against the
+    dimension $d$ of the input. Entries have a standard deviation in proportion to $1/d$ (blue) or $1/\sqrt{d}$
+    (orange). Lines are closed forms.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8))
     _decay_panel(left, flows)

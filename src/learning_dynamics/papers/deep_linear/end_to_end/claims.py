@@ -33,8 +33,8 @@ from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 # Settings of these claims, whose values are in workflow/config/deep_linear.yaml:
 # - amplification, of all claims that take it: error that is allowed, in units of the integrator's relative tolerance;
 #   chosen: errors add up along a flow
-# - least_order, of `end_to_end_dynamics`: least order in the step of the distance between layers and equation: four if
-#   the theorem holds, the order of the method's errors, and zero of two different flows
+# - least_order, of `end_to_end_dynamics`: the least order in the step that the distance between layers and equation may
+#   have. If the theorem holds it is four, the order of the method's errors; of two different flows it is zero
 # - rounding, of `larger_depth_larger_factors`: least change of a factor's logarithm that is more than rounding; chosen.
 #   A draw with less is undecided
 # - reading, of the same claim: whether the sentence is about each factor, or about ratios of neighbouring ones
@@ -51,7 +51,8 @@ def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positi
 
     Layers $W_j$ are balanced if these matrices are zero for every $j$. Along any of {draws} flows they move, all
     together, by {value:.1e} at most in Frobenius norm; the matrices $W_j W_j^\top$ of balanced layers move by up to
-    {moved:.2g}. The conserved matrices of balanced layers start at zero; those of Gaussian layers do not.
+    {largest_movement_of_gram_matrices:.2g}. The conserved matrices of balanced layers start at zero; those of Gaussian
+    layers do not.
     """
     flows = Draws([balanced, gaussian])
     yield every_draw(
@@ -60,12 +61,12 @@ def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positi
         at_most=amplification * flows.setting("integration.rtol").max(),  # of the two runs' tolerances
         because=f"{amplification:g} relative tolerances of the integrator; the weights move by order one",
         predicted=0.0,
-        rivals={  # other matrices are conserved: each gives the check their movement
+        rivals={  # other matrices are conserved: the check judges the movement of these
             "the sums of the two matrices are conserved": {"values": flows.largest(quantities.SUM_DRIFT)},
             "each W_j W_jᵀ is conserved": {"values": flows.largest(quantities.GRAM_DRIFT)},
         },
     )
-    yield Facts(moved=np.nanmax(Draws(balanced).largest(quantities.GRAM_DRIFT)))
+    yield Facts(largest_movement_of_gram_matrices=np.nanmax(Draws(balanced).largest(quantities.GRAM_DRIFT)))
 
 
 @claim(
@@ -109,12 +110,12 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, least_order: Positi
     W]^{(j-1)/N}$, with the sum over $j = 1, \ldots, N$. The layers and the equation are integrated by the classical
     Runge-Kutta method, in fixed steps $h$ and $h/2$. If the theorem holds, only the method's errors, of order $h^4$,
     separate the two. The distance of two different flows would not fall with $h$: its order would be zero. On {draws}
-    flows the largest distance along a flow falls with an order of at least {least:.3g}. Integrated adaptively, the two
-    differ by at most {apart:.1e} of the largest $\|W\|_F$.
+    flows the largest distance along a flow falls with an order of at least {smallest_order:.3g}. Integrated adaptively,
+    the two differ by at most {largest_relative_distance:.1e} of the largest $\|W\|_F$.
     """
     # The order is log2 of a ratio: the largest distance along a flow in steps h, over that in steps h / 2
     # (`metrics._orders`). `ORDER` is about the equation, `ORDER_FEWER` about the same equation with N - 1 for N, along
-    # the same layers. Under either rival the check gets its order instead
+    # the same layers. Under a rival the check judges the rival's order instead
     flows, unbalanced = Draws(balanced), Draws(gaussian)
     yield every_draw(
         "order in the step with which the largest ‖W_N⋯W_1 − W‖_F along a flow falls",
@@ -126,9 +127,11 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, least_order: Positi
             "the dynamics of one layer fewer": {"values": flows[quantities.ORDER_FEWER]},
             "the same dynamics for layers that are not balanced": {"values": unbalanced[quantities.ORDER]},
         },
-        fact="least",
+        fact="smallest_order",
     )
-    yield Facts(apart=np.nanmax(flows.largest(quantities.DIFFERENCE) / flows.largest(quantities.NORM)))
+    yield Facts(
+        largest_relative_distance=np.nanmax(flows.largest(quantities.DIFFERENCE) / flows.largest(quantities.NORM))
+    )
 
 
 @claim(
@@ -144,9 +147,9 @@ def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: 
     {value:.1e} of the largest. Given $W$, depth enters through the factor $N \sigma_r^{2-2/N}$ alone, which speeds
     large singular values up and holds small ones back.
     """
-    # The prediction is which quantity is read. Those of the first two rivals have the same singular values as measured,
-    # with another law's prediction; the third has the law's, on other flows
-    yield _as_predicted(
+    # A rival names another quantity or table to read. `WITHOUT_FACTOR` and `OTHER_EXPONENT` have the same measured
+    # singular values, with another law's prediction; `gaussian` has the claimed law's prediction, of other flows
+    yield _check_of_prediction(
         "largest error of σ_r(t) over the largest σ",
         balanced,
         SIGMA,
@@ -172,15 +175,15 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     The preconditioner maps the loss's gradient to minus the velocity of $W$, the product of $N$ layers. It is built
     from the layers, and all its eigenvalues are $\sum_j \sigma_r^{2(N-j)/N} \sigma_s^{2(j-1)/N}$ for the singular
     values of $W$ (zero beyond their number), to {value:.1e} of the largest; so none is negative. The largest belongs to
-    $u_1 v_1^\top$, of the first singular vectors ($1 - \cos^2$ of the angle is {misaligned:.1e} at most, and a
-    millionth is allowed): movement goes on fastest where it has already gone. Built from layers the map is a sum of
+    $u_1 v_1^\top$, of the first singular vectors ($1 - \cos^2$ of the angle is {largest_misalignment:.1e} at most, and
+    a millionth is allowed): movement goes on fastest where it has already gone. Built from layers the map is a sum of
     Kronecker products of Gram matrices, positive semidefinite for any layers; the form of the eigenvalues needs
     balance.
     """
     # phrase of a rival of both checks, which gives them the flows from Gaussian layers
     without_balance = "the same eigenvalues for layers that are not balanced"
     # the predicted eigenvalues are sums of powers of singular values: none is negative
-    yield _as_predicted(
+    yield _check_of_prediction(
         "largest error of an eigenvalue over the largest eigenvalue",
         balanced,
         quantities.EIGENVALUE,
@@ -200,7 +203,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
         at_most=1e-6,
         because="errors of the relative tolerance in the layers, over the gap between eigenvalues",
         rivals={without_balance: {"values": Draws(gaussian).largest(quantities.MISALIGNMENT)}},
-        fact="misaligned",
+        fact="largest_misalignment",
     )
 
 
@@ -216,22 +219,24 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
     The preconditioner, a sum over layers, maps the loss's gradient to minus the velocity of $W$, the product of $N$
     layers. Its least eigenvalue is at least $\sigma_{min}^{2-2/N}$, with $\sigma_{min}$ the least singular value of
     $W$: the term of the layer at one end makes that much. So it is above zero as long as $\sigma_{min}$ is. At the
-    nearest singular matrix it is zero at every depth from two on ({singular:.1e} of the largest eigenvalue at most), so
-    that there the loss may stop falling. For matrices that are not square the bound is the least eigenvalue itself, for
-    square ones an $N$-th of it. Along the flows $\sigma_{min}$ comes down to {smallest:.1e}.
+    nearest singular matrix it is zero at every depth from two on ({largest_share_at_singular:.1e} of the largest
+    eigenvalue at most), so that there the loss may stop falling. For matrices that are not square the bound is the
+    least eigenvalue itself, for square ones an $N$-th of it. Along the flows $\sigma_{min}$ comes down to
+    {smallest_sigma_min:.1e}.
     """
     flows, settings = Draws(balanced), settings_of(balanced)
     rounding = amplification * _rtol(balanced)
     because = f"{amplification:g} relative tolerances, to which the layers are balanced"
     eigenvalues = flows.entries(quantities.EIGENVALUE, "time")  # shape (draws, times, eigenvalues)
-    least, largest = eigenvalues.min(axis=-1), eigenvalues.max(axis=-1)  # these and all below: shape (draws, times)
+    # the next five have the shape (draws, times); `depth` has (draws, 1)
+    least, largest = eigenvalues.min(axis=-1), eigenvalues.max(axis=-1)
     least_at_singular = flows.entries(quantities.EIGENVALUE_AT_SINGULAR)
     sigma_min = flows.entries(SIGMA, "time").min(axis=-1)
     depth = flows.column("depth")[:, None]
     lower_bound = sigma_min ** (2 - 2 / depth)
 
     @takes_rivals("bound", scaled=True)
-    def least_eigenvalue_above(bound: np.ndarray) -> Check:
+    def check_of_least_eigenvalue(bound: np.ndarray) -> Check:
         """Check that the least eigenvalue is at least a bound of shape (draws, times), up to rounding."""
         return every_draw(
             "least eigenvalue less σ_min^(2−2/N), over the largest eigenvalue, least along a flow",
@@ -243,7 +248,9 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
     # of square matrices the least eigenvalue is N sigma_min^(2 - 2/N), which this rival would predict rightly: None
     # leaves it out
     is_square = settings["inputs"] == settings["outputs"]
-    yield least_eigenvalue_above(lower_bound, rivals={"N times that bound": None if is_square else depth * lower_bound})
+    yield check_of_least_eigenvalue(
+        lower_bound, rivals={"N times that bound": None if is_square else depth * lower_bound}
+    )
     # an eigenvalue that is zero may be computed as slightly negative
     share_at_singular = np.abs(least_at_singular) / largest
     yield every_draw(
@@ -259,9 +266,9 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
                 "at_least": rounding,
             }
         },
-        fact="singular",
+        fact="largest_share_at_singular",
     )
-    yield Facts(smallest=np.nanmin(sigma_min))
+    yield Facts(smallest_sigma_min=np.nanmin(sigma_min))
 
 
 @claim(
@@ -288,10 +295,10 @@ def larger_depth_larger_factors(
     layers, over its velocity in a linear model; both are measured at one matrix, for each number of layers.
 
     Read of each factor, against the factor one of a linear model, the sentence fails. Factors above one would grow with
-    every layer, and factors below one fall. But {slowed} of {steps} factors below one, over all matrices and numbers of
-    layers, grow as a layer is added, and for many layers every factor exceeds one. Singular values between
-    {slow_at_most:.2g} and {slow_at_fewest:.2g} are slowed down with {fewest} layers and sped up with {most}. The table
-    of varied thresholds has this reading.
+    every layer, and factors below one fall. But {factors_that_grow} of {factors_below_one} factors below one, over all
+    matrices and numbers of layers, grow as a layer is added, and for many layers every factor exceeds one. Singular
+    values between {sigma_of_factor_one_at_most:.2g} and {sigma_of_factor_one_at_fewest:.2g} are slowed down with
+    {fewest_layers} layers and sped up with {most_layers}. The table of varied thresholds has this reading.
 
     A draw whose least change of the logarithm of a ratio, or of a factor, is smaller than {rounding:g} in size is
     undecided.
@@ -302,7 +309,7 @@ def larger_depth_larger_factors(
     log_sigma = np.log(np.stack([draws.entries(SIGMA) for draws in by_depth.values()], axis=1))
     depths = np.array(list(by_depth))[:, None]  # shape (depths, 1)
 
-    def least(values: np.ndarray) -> dict[str, Any]:
+    def least_arguments(values: np.ndarray) -> dict[str, Any]:
         """Return the least value of each draw, undecided where it is rounding, as arguments of `every_draw`.
 
         `values` have the shape (draws, depths, singular values).
@@ -315,21 +322,21 @@ def larger_depth_larger_factors(
         return logs[..., :-1] - logs[..., 1:]
 
     @takes_rivals("logs")
-    def ratios_grow(logs: np.ndarray) -> Check:
+    def check_that_ratios_grow(logs: np.ndarray) -> Check:
         """Check that ratios grow with depth; `logs` are logarithms of factors, by depth and singular value."""
         return every_draw(
             "least growth, with one more layer, of the logarithm of the ratio of two neighbouring factors",
-            **least(np.diff(log_ratios(logs), axis=1)),
+            **least_arguments(np.diff(log_ratios(logs), axis=1)),
             at_least=0.0,
             because="each further layer makes the ratio larger",
         )
 
     @takes_rivals("logs")
-    def ratios_exceed_one(logs: np.ndarray) -> Check:
-        """Check that ratios exceed one; `logs` are as for `ratios_grow`."""
+    def check_that_ratios_exceed_one(logs: np.ndarray) -> Check:
+        """Check that ratios exceed one; `logs` are as for `check_that_ratios_grow`."""
         return every_draw(
             "least logarithm of the ratio of two neighbouring factors, over depths",
-            **least(log_ratios(logs)),
+            **least_arguments(log_ratios(logs)),
             at_least=0.0,
             because="the larger singular value has the larger factor",
         )
@@ -343,11 +350,11 @@ def larger_depth_larger_factors(
             "factors N σ, whose ratios stay": np.log(depths) + log_sigma,
             "factors N σ^(−1/N), whose ratios grow and are below one": np.log(depths) - log_sigma / depths,
         }
-        # The headline, and the other half of the sentence. A rival is another law of the factors: both checks get its
-        # logarithms for those measured. `ratios_exceed_one` lets the first two laws through, and `ratios_grow` the
-        # third; the other check refuses them. Where ratios stay it is undecided, which suffices
-        yield ratios_grow(log_factor, rivals=laws)
-        yield ratios_exceed_one(log_factor, rivals=laws)
+        # The headline, and the other half of the sentence. A rival is another law of the factors: both checks judge its
+        # logarithms instead of those measured. `check_that_ratios_grow` refuses the first two laws (where ratios stay
+        # it is undecided, which refuses them too), and `check_that_ratios_exceed_one` refuses the third
+        yield check_that_ratios_grow(log_factor, rivals=laws)
+        yield check_that_ratios_exceed_one(log_factor, rivals=laws)
     else:
         # As printed, a factor above one grows and one below one falls. As corrected, the sign is that of log sigma less
         # its turning value, which has shape (depths - 1, 1). Rivals predict other signs
@@ -355,25 +362,31 @@ def larger_depth_larger_factors(
         log_sigma_beyond = log_sigma_before - np.array(log_turning_values)[:, None]
         yield every_draw(
             "least change of a factor's logarithm with further layers, in the direction predicted",
-            **least(np.sign(log_factor_before) * change),
+            **least_arguments(np.sign(log_factor_before) * change),
             at_least=0.0,
             because="grows, or falls, as predicted",
-            corrected=least(np.sign(log_sigma_beyond) * change),
+            corrected=least_arguments(np.sign(log_sigma_beyond) * change),
             rivals={
-                "every factor grows": least(change),
-                "every factor falls": least(-change),
-                "factors of singular values above one grow, the others fall": least(np.sign(log_sigma_before) * change),
+                "every factor grows": least_arguments(change),
+                "every factor falls": least_arguments(-change),
+                "factors of singular values above one grow, the others fall": least_arguments(
+                    np.sign(log_sigma_before) * change
+                ),
             },
         )
-        yield ratios_grow(log_factor)  # claimed by the sentence, the correction and each rival alike
+        yield check_that_ratios_grow(log_factor)  # claimed by the sentence, the correction and each rival alike
     is_slow = log_factor_before < 0  # slower than a linear model, whose factor is one
-    yield Facts(rounding=rounding, slowed=int(np.sum(change[is_slow] > 0)), steps=int(np.sum(is_slow)))
+    yield Facts(
+        rounding=rounding,
+        factors_that_grow=int(np.sum(change[is_slow] > 0)),
+        factors_below_one=int(np.sum(is_slow)),
+    )
     fewest, most = min(by_depth), max(by_depth)
     yield Facts(
-        fewest=fewest,
-        most=most,
-        slow_at_fewest=singular_value_of_factor_one(fewest),
-        slow_at_most=singular_value_of_factor_one(most),
+        fewest_layers=fewest,
+        most_layers=most,
+        sigma_of_factor_one_at_fewest=singular_value_of_factor_one(fewest),
+        sigma_of_factor_one_at_most=singular_value_of_factor_one(most),
     )
 
 
@@ -406,9 +419,9 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
     The imbalance is the largest $\|W_{j+1}^\top W_{j+1} - W_j W_j^\top\|_F$ over layers $W_j$, their size the largest
     squared spectral norm. The imbalance is conserved, and of order $s^2$ for entries of standard deviation $s$; the
     layers end at order one. So relative to the size of the layers at the end it is of order $s^2$, which is what is
-    measured. Relative to their size at the start it is of order one at every $s$ ({relative:.2g} at least). Layers near
-    zero are no more balanced than others; they become balanced by growing. From the smallest start they must have grown
-    at least twofold.
+    measured. Relative to their size at the start it is of order one at every $s$ ({smallest_imbalance_at_start:.2g} at
+    least). Layers near zero are no more balanced than others; they become balanced by growing. From the smallest start
+    they must have grown at least twofold.
     """
     scales = settings_of(starts)["scales"]
     order, change = _order(select(starts, quantities.IMBALANCE_AT_END, scale=scales), "scale")
@@ -436,7 +449,7 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
         at_least=2.0,  # chosen
         because="the flow has left the neighbourhood of zero",
     )
-    yield Facts(relative=select(starts, quantities.RELATIVE_IMBALANCE, scale=scales)["value"].min())
+    yield Facts(smallest_imbalance_at_start=select(starts, quantities.RELATIVE_IMBALANCE, scale=scales)["value"].min())
 
 
 def _order(rows: Table, by: str) -> tuple[np.ndarray, np.ndarray]:
@@ -463,7 +476,7 @@ def _order(rows: Table, by: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 @takes_rivals("quantity")
-def _as_predicted(name: str, table: Table, quantity: Quantity, amplification: float, *, because: str) -> Check:
+def _check_of_prediction(name: str, table: Table, quantity: Quantity, amplification: float, *, because: str) -> Check:
     """Check that a quantity along flows is what is predicted of it, to a multiple of the integrator's tolerance."""
     return equal_on_every_draw(
         name,

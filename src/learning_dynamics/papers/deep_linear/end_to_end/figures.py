@@ -17,12 +17,11 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
 
     (a) Lines are singular values of the product of balanced layers under gradient flow. Dots are those of this
     equation, the end-to-end dynamics. (b) Lines are the distance between the two matrices, the largest over draws,
-    solid from balanced layers and dashed from Gaussian ones. Solid lines are errors of integration. They leave the
-    panel at depth 2, and rise at depth 4 while one draw's smallest singular value still grows. (c) Dots show how much
-    faster than at depth 1 a singular value $\sigma$ moves, from the layers' velocities. Lines are $N \sigma^{2-2/N}$ at
-    depth $N$. (d) Each line is a draw. Grey lines show how far gradient descent with step $\eta$ has left balance at a
-    fixed time. Blue lines show the imbalance at the end of the flow, over the squared size of the layers, from entries
-    of deviation $s$. Black dashed lines have slope one along grey and two along blue.
+    solid from balanced layers and dashed from Gaussian ones. Solid lines are errors of integration. (c) Dots show how
+    much faster than at depth 1 a singular value $\sigma$ moves, from the layers' velocities. Lines are $N
+    \sigma^{2-2/N}$ at depth $N$. (d) Each line is a draw. Grey lines show how far gradient descent with step $\eta$ has
+    left balance at a fixed time. Blue lines show the imbalance at the end of the flow, over the squared size of the
+    layers, from entries of deviation $s$. Black dashed lines have slope one along grey and two along blue.
     """
     figure, ((values_axis, distance_axis), (factor_axis, drift_axis)) = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
     rows = select(balanced, depth=3, seed=member)  # dots are drawn at every third time, so that lines show

@@ -7,8 +7,8 @@ networks of depth N complete by descent from Gaussian layers of scale s, with en
 n^(-1/2) for n rows.
 
 Besides its own parameters every check takes `rivals` and others (`judging.takes_rivals`). A rival that is a mapping
-replaces arguments: {"values": x} and {"estimate": x} have the check judge x. It is refused if one of the claim's checks
-then fails or is undecided; others may let it through.
+replaces arguments: {"values": x} and {"estimate": x} have the check judge x. It is refused if at least one of the
+claim's checks then fails or is undecided.
 """
 
 import numpy as np
@@ -38,7 +38,7 @@ def enough_entries(convex: Table, *, factor: Positive) -> Claim:
     The slide cites this result. A matrix is recovered if its mean square error over all entries is at most {factor:g}
     times the square of the slack, the error that the minimisation may leave on an observed entry. From {most} entries
     the largest error over {draws} draws is {value:.1e}. From {fewest} entries, the fewest tried, no draw is recovered,
-    and the least error is {least:.2g}: "sufficiently many" is a number between the two.
+    and the least error is {smallest_error_from_fewest:.2g}: "sufficiently many" is a number between the two.
     """
     numbers = np.sort(convex["observed"].unique())
     errors_from_fewest, errors_from_second_most, errors_from_most = (
@@ -51,7 +51,7 @@ def enough_entries(convex: Table, *, factor: Positive) -> Claim:
         errors_from_most,
         at_most=largest_error,
         because=because,
-        # another number of entries is said to be enough: the check gets the errors from that number
+        # another number of entries is said to be enough: the check judges the errors from that number
         rivals={
             "no number of entries is enough": {"values": errors_from_fewest},
             "the number before the largest is enough": {"values": errors_from_second_most},
@@ -64,7 +64,9 @@ def enough_entries(convex: Table, *, factor: Positive) -> Claim:
         because=f"more than {because}",
         rivals={"every number of entries is enough": {"values": errors_from_most}},
     )
-    yield Facts(factor=factor, fewest=numbers.min(), most=numbers.max(), least=errors_from_fewest.min())
+    yield Facts(
+        factor=factor, fewest=numbers.min(), most=numbers.max(), smallest_error_from_fewest=errors_from_fewest.min()
+    )
 
 
 @claim(
@@ -84,10 +86,10 @@ def depth_3_needs_fewer_entries(
     stays at most {recovered:g} of the mean square entry. Numbers of entries form a grid, and the true threshold is
     between this one and the one before. So for nuclear-norm minimisation the one before is taken, which is against the
     claim. A draw with a threshold beyond the grid leaves the claim undecided. Networks that did not reach their
-    training loss are counted against the claim ({unknown} thresholds depend on such networks). So counted, nuclear-norm
-    minimisation needs {factor:.2g} times as many entries as depth 3, the geometric mean over {draws} draws. Median
-    thresholds are {of_convex:.0f} for nuclear-norm minimisation and, from initialisation scale {scale:g}, {of_2:.0f} at
-    depth 2 and {of_3:.0f} at depth 3.
+    training loss are counted against the claim ({thresholds_in_doubt} thresholds depend on such networks). So counted,
+    nuclear-norm minimisation needs {convex_over_depth_3:.2g} times as many entries as depth 3, the geometric mean over
+    {draws} draws. Median thresholds are {threshold_convex:.0f} for nuclear-norm minimisation and, from initialisation
+    scale {scale:g}, {threshold_depth_2:.0f} at depth 2 and {threshold_depth_3:.0f} at depth 3.
     """
     # a lower and an upper bound on thresholds, shape (draws,); they differ where a network missed its training loss,
     # and agree for the minimiser
@@ -98,9 +100,9 @@ def depth_3_needs_fewer_entries(
     # draws of all tables are the same matrices, in the same order
     grid = np.sort(convex["observed"].unique()).astype(float)  # numbers of entries
     before_convex, before_3 = number_before(grid, threshold_convex), number_before(grid, lower_3)
-    # A rival exchanges methods, and the checks get the ratios of its thresholds. The first check refuses those with
-    # `before_3` in the numerator. `no_difference` has the second check compare depth 3 with itself, which is undecided
-    # or fails. `depth_2_fewer` exchanges depths 2 and 3
+    # A rival exchanges methods, and the checks judge the ratios of thresholds after the exchange. The first check
+    # refuses the rivals that have `before_3` in the numerator. By `no_difference` the second check compares depth 3
+    # with itself, and then fails or is undecided. `depth_2_fewer` exchanges depths 2 and 3
     convex_fewest, no_difference = "nuclear-norm minimisation needs fewest", "depth makes no difference"
     depth_2_fewer = "depth 2 needs fewer than depth 3"
     yield at_least(
@@ -127,13 +129,13 @@ def depth_3_needs_fewer_entries(
         },
     )
     yield Facts(
-        of_convex=np.median(threshold_convex),
-        of_2=np.median(upper_2),
-        of_3=np.median(upper_3),
+        threshold_convex=np.median(threshold_convex),
+        threshold_depth_2=np.median(upper_2),
+        threshold_depth_3=np.median(upper_3),
         scale=scale,
         recovered=recovered,
-        unknown=int(np.sum(lower_2 < upper_2) + np.sum(lower_3 < upper_3)),
-        factor=2 ** _mean_log2(before_convex, upper_3).value,
+        thresholds_in_doubt=int(np.sum(lower_2 < upper_2) + np.sum(lower_3 < upper_3)),
+        convex_over_depth_3=2 ** _mean_log2(before_convex, upper_3).value,
     )
 
 

@@ -22,18 +22,18 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     Networks and the minimiser of the nuclear norm (grey) complete matrices. Rows differ in initialisation scale $s$.
     Panels (a) and (d) show the mean square error over all entries, (b) and (e) the nuclear norm less that of the
     target. Lines are medians over at most {draws} draws, without networks that did not reach their training loss
-    ({lost} of {runs}). Bands run from the smallest to the largest draw; some peaks are single draws. Panels (c) and (f)
+    ({lost} of {runs}). Bands run from the smallest to the largest draw. Panels (c) and (f)
     show the fewest entries from which a draw is recovered, by depth and for the minimiser (min.). Dots are draws, bars
     medians. A draw is recovered if its error is at most {recovered:g} of the mean square entry, the dashed line in (a)
-    and (d). Open circles are upper bounds, where some training did not converge ({unknown}, over all methods and
-    scales). {beyond}With many entries the minimiser is best, as networks stop at a training loss.
+    and (d). Open circles are upper bounds, where some training did not converge ({upper_bounds}, over all methods and
+    scales). Networks stop at a training loss.{not_drawn}
     """
     scales = sorted(deep[0]["scale"].unique(), reverse=True)
     shape: dict[str, Any] = {"sharex": "col", "sharey": "col", "width_ratios": [1.2, 1.2, 0.9]}
     figure, axes = panels(len(scales), 3, height=2.35, **shape)
     depths = [depth_of(table) for table in deep]
-    # how many thresholds, over all methods and scales, have an upper bound alone, and how many have not even this
-    unknown = beyond = 0
+    # how many thresholds, over all methods and scales, have an upper bound alone, and how many have no upper bound
+    n_upper_bounds = n_unbounded = 0
     for (error_axis, norm_axis, threshold_axis), scale in zip(axes, scales, strict=True):
         networks = [(select(table, scale=scale), DEPTH_COLOURS[depth_of(table)]) for table in deep]
         for place, (rows, colour) in enumerate([*networks, (convex, COLOURS["grey"])]):
@@ -43,8 +43,8 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
             _band(norm_axis, less_true_norm(converged), quantities.NUCLEAR_NORM, colour)
             lower, upper = thresholds(rows, recovered)
             _draw_thresholds(threshold_axis, place, lower, upper, colour)
-            unknown += int(np.sum((lower < upper) & np.isfinite(upper)))
-            beyond += int(np.isinf(upper).sum())
+            n_upper_bounds += int(np.sum((lower < upper) & np.isfinite(upper)))
+            n_unbounded += int(np.isinf(upper).sum())
         error_axis.axhline(recovered, color=COLOURS["black"], ls=DASHED, lw=0.8)
         norm_axis.axhline(0, color=COLOURS["black"], lw=0.8)
         error_axis.set(yscale="log", ylabel="reconstruction error", title=f"$s$ = {scale:g}")
@@ -59,9 +59,14 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
         handle("upper bound", line="", marker="o", ms=5.5, mfc="none"),
     ]
     legend_below(figure, handles)
-    text = f"Not drawn are {beyond} thresholds with no upper bound among the numbers tried. " if beyond else ""
-    facts = {"draws": convex["draw"].nunique(), "recovered": recovered, "unknown": unknown, "beyond": text}
-    alt = "Errors fall steeply at a number of entries that is smaller at depths 3 and 4 than for the convex program."
+    not_drawn = f" Not drawn are {n_unbounded} thresholds with no upper bound among the numbers tried."
+    facts = {
+        "draws": convex["draw"].nunique(),
+        "recovered": recovered,
+        "upper_bounds": n_upper_bounds,
+        "not_drawn": not_drawn if n_unbounded else "",
+    }
+    alt = "Errors and nuclear norms against the number of entries, by method; numbers needed to recover, by method."
     return Plot(figure, facts=facts | unfinished(*deep), alt=alt)
 
 

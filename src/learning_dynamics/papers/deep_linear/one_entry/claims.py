@@ -77,7 +77,7 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
     exponents_entry = {depth: _last_exponents(entry, depth) for depth in depths}
     exponents_generic = {depth: _last_exponents(generic, depth) for depth in depths}
 
-    def median_equals(
+    def check_of_median(
         name: str,
         values: np.ndarray,
         predicted: float,
@@ -108,7 +108,7 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
     # this check is the headline. At depth 2 the slide has a power without a number: it claims nothing that the check
     # could compare (NOT_CLAIMED), and the check is the correction's alone. From depth 3 on the slide has zero too
     for depth in depths:
-        yield median_equals(
+        yield check_of_median(
             f"d log σ_2 / d log σ_1 at the end, one entry, depth {depth}",
             exponents_entry[depth],
             1.0 if depth == 1 else 0.0,
@@ -126,13 +126,13 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
         3: {power_at_3: ratio},
     }
     for depth in depths:
-        yield median_equals(
+        yield check_of_median(
             f"d log σ_2 / d log σ_1 at the end, depth {depth}",
             exponents_generic[depth],
             predicted_exponents[depth],
             rivals=wrong_exponents.get(depth),
         )
-    yield median_equals(
+    yield check_of_median(
         "dσ_2 / dσ_1 at the end, depth 1", _last_slopes(generic, depth=1), ratio, rivals={squared: ratio**2}
     )
 

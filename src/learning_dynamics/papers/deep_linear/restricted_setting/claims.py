@@ -208,7 +208,7 @@ def single_norm(
     trajectories are needed; this is not shown here.
     """
 
-    def check_that_another_has_less(
+    def check_of_another_with_less(
         name: str, excess: np.ndarray, *, norm: str, at_least: np.ndarray | float, because: str
     ) -> Check:
         """Check that a norm at the networks' end exceeds that of another matrix that fits as well.
@@ -225,7 +225,7 @@ def single_norm(
         excess_beyond_slack(deep, minimiser, many, minimiser_many, scale=scale)
         for deep, many in ((depth_2, depth_2_many), (depth_3, depth_3_many))
     ]
-    yield check_that_another_has_less(
+    yield check_of_another_with_less(
         "excess of the nuclear norm over the least one in completion, relative",
         np.concatenate(excess_in_completion),
         norm="the nuclear norm",
@@ -242,7 +242,7 @@ def single_norm(
     for place, p in enumerate(powers):
         if p != 1:
             excess_over_other = fall_if_turned if p < 1 else excess_over_least
-            yield check_that_another_has_less(
+            yield check_of_another_with_less(
                 f"how much smaller Σσ^p is at another matrix on commuting measurements, relative, p = {p:g}",
                 excess_over_other[:, place],
                 norm=f"the power {p:g}",

@@ -15,8 +15,7 @@ from learning_dynamics.papers.deep_linear.tables import sigmas
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, select, settings_of
 
-# Settings of the claim, whose values are in workflow/config/deep_linear.yaml:
-# Both are of the claim `depth_separates_singular_values`.
+# Settings of `depth_separates_singular_values`, whose values are in workflow/config/deep_linear.yaml:
 # - risen: share of its last value at which a singular value has risen; chosen
 # - begun: share of its last value at which its rise begins; chosen. The rise ends at one minus that share
 #
@@ -38,7 +37,7 @@ def depth_separates_singular_values(
     The singular values are those of the layers' product along descent. One has risen when it passes {risen:g} of its
     last value; its rise lasts from {begun:g} of that value to one minus {begun:g}. The leading singular values are as
     many as the rank of the matrix to complete. Separation is the time between the first and the last of them to have
-    risen, over the median time that a rise takes: zero when all rise together. Its median over {draws} draws is
+    risen, divided by the median time that a rise takes: zero when all rise together. Its median over {draws} draws is
     {separation_1:.2g}, {separation_2:.2g} and {separation_3:.2g} at depths {depths}. A draw on which it grows from one
     depth to another by less than the times between records is undecided. At the end the last leading singular value is
     {gap_1:.3g}, {gap_2:.3g} and {gap_3:.3g} times the next one (medians).
@@ -49,40 +48,40 @@ def depth_separates_singular_values(
         separation[depth], uncertainty[depth] = _separations(table, risen, begun)
     gap = {depth: _last_gap(table) for depth, table in tables.items()}
 
-    def gain_of(deeper: int, shallower: int) -> dict[str, Any]:
+    def gain_arguments(deeper: int, shallower: int) -> dict[str, Any]:
         """Return each draw's gain of separation from one depth to another, as arguments of `every_draw`.
 
-        A gain is undecided if it is smaller than the times between records, over rise times, of both depths together.
+        A gain is undecided if its size is below the uncertainties of both depths together (`_separation`).
         """
         gain = separation[deeper] - separation[shallower]
         return {"values": gain, "undecided": np.abs(gain) < uncertainty[deeper] + uncertainty[shallower]}
 
     because = "a difference below the time between records decides nothing"
-    # A rival gives the checks other gains. In the first the roles 1 and 3 have each other's separation. In the second
-    # the role 3 has the separation of the role 2: the third check is then undecided, as there is no gain, and this
-    # suffices to refuse it; the first lets it through
+    # A rival gives the checks other gains. By `separates_less` the roles 1 and 3 have each other's separation. By
+    # `adds_nothing` the role 3 has the separation of the role 2. The third check is then undecided, as there is no
+    # gain, and this refuses the rival
     separates_less = "depth separates them less"
     adds_nothing = "the greatest depth separates them no more than the middle one"
     yield every_draw(
         "separation of rises at the greatest depth less that at the smallest",
-        **gain_of(3, 1),
+        **gain_arguments(3, 1),
         at_least=0.0,
         because=because,
-        rivals={separates_less: gain_of(1, 3), adds_nothing: gain_of(2, 1)},
+        rivals={separates_less: gain_arguments(1, 3), adds_nothing: gain_arguments(2, 1)},
     )
     yield every_draw(
         "separation of rises at the middle depth less that at the smallest",
-        **gain_of(2, 1),
+        **gain_arguments(2, 1),
         at_least=0.0,
         because=because,
-        rivals={separates_less: gain_of(2, 3)},
+        rivals={separates_less: gain_arguments(2, 3)},
     )
     yield every_draw(
         "separation of rises at the greatest depth less that at the middle one",
-        **gain_of(3, 2),
+        **gain_arguments(3, 2),
         at_least=0.0,
         because=because,
-        rivals={separates_less: gain_of(1, 2), adds_nothing: gain_of(2, 2)},
+        rivals={separates_less: gain_arguments(1, 2), adds_nothing: gain_arguments(2, 2)},
     )
     yield every_draw(
         "gap at the end over that of one layer fewer, the smaller of both",

@@ -17,11 +17,10 @@ def singular_values(paths: Sequence[Table], *, draw: Natural) -> Plot:
     r"""Singular values of the end-to-end matrix along gradient descent, by depth.
 
     Descent from scaled identity layers completes a matrix of rank {rank}. Panels (a) to (c) show the {top} largest
-    singular values of the end-to-end matrix $W$, dark to light. At depth 1 all rise together. At greater depth the
-    first of them, as many as the rank, rise one after another. The rest stay small, as the slides say. At depth 3 the
-    first ones overshoot. Panels (d) to (f) show mean absolute entries of $U^\top \nabla\ell\, V$, the loss's gradient
-    in the basis of $W$'s singular vectors. Entries on the diagonal move singular values; those off it turn singular
-    vectors. Curves jump at the start, where these vectors are arbitrary.
+    singular values of the end-to-end matrix $W$, dark to light. The slides say that with depth the first of them, as
+    many as the rank, rise one after another, while the rest stay small. Panels (d) to (f) show mean absolute entries of
+    $U^\top \nabla\ell\, V$, the loss's gradient in the basis of $W$'s singular vectors. Entries on the diagonal move
+    singular values; those off it turn singular vectors. Curves jump at the start, where these vectors are arbitrary.
     """
     figure, axes = plt.subplots(2, len(paths), figsize=(WIDTH, 4.5), sharex="col", sharey="row", squeeze=False)
     top = int(paths[0]["index"].max())
