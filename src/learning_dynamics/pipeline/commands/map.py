@@ -98,7 +98,7 @@ def execute(
 
     refuse_missing_tables(plan, paper, name, folder, files)
     example = empty_table(folder, run)
-    axes = [x, *([y] if y else [])]
+    axes = [x, y] if y else [x]
     for axis in axes:
         known = [column for column in example if column not in NO_AXIS or column in sweep]
         check_known(axis, known, "axis", name)

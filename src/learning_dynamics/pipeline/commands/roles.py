@@ -136,7 +136,7 @@ def refuse_missing_tables(
     Raises
     ------
     ProjectError
-        It says how many are missing, and the command.
+        If a table is not there: how many are missing, and the command that makes them.
     """
     tables = plan.config.tables(paper, run)
     missing = [table for table in tables if not (folder / f"{table}.parquet").exists()]
@@ -144,9 +144,15 @@ def refuse_missing_tables(
         return
     file = f"{plan.results}/{paper}/metrics/{run}.parquet"
     target = f"{paper}_{run}" if run in plan.config.sweeps(paper) else file
-    options = ["--configfile", *(str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path) for path in files)]
-    values = ["--config", *(f"{key}={value}" for key, value in (config or {}).items())]
-    arguments = [*(options if files else []), *(values if config else []), "--", target]
+    arguments = []
+    if files:
+        arguments.append("--configfile")
+    for path in files:
+        arguments.append(str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path))
+    if config:
+        arguments.append("--config")
+        arguments += [f"{key}={value}" for key, value in config.items()]
+    arguments += ["--", target]
     raise ProjectError(
         f"{paper} {run}: {len(missing)} of {len(tables)} tables are missing; run: "
         f"snakemake --cores all {shlex.join(arguments)}"

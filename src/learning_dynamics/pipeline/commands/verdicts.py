@@ -87,6 +87,7 @@ def complaints(table: pd.DataFrame) -> list[str]:
 
 
 def _complaint(row: dict[str, Any]) -> str:
+    """Return which verdict the claim of a row of the table has, which is expected, why, and what to do."""
     paper = row["claim"].partition(".")[0]
     reasons = []
     if row["reason"]:

@@ -90,6 +90,7 @@ def read_configuration(path: Path) -> dict[str, Any]:
 
 
 def _read_line(path: Path, label: str) -> dict[str, Any]:
+    """Return the JSON of the line of a plan that begins with a label, such as ``run spectral_bias small_scale``."""
     try:
         text = "\n" + path.read_text(encoding="utf-8")
     except OSError as error:

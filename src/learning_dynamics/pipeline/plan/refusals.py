@@ -89,6 +89,7 @@ class _Paper:
         self.config, self.paper = config, paper
 
     def check(self) -> None:
+        """Check every data set, run, figure and claim of the paper, with their names and settings."""
         config, paper = self.config, self.paper
         for name, block in config.blocks(paper, "data").items():
             signature_of("data", paper, block["source"], self.where("data", name, "source"))
@@ -179,6 +180,7 @@ class _Paper:
                 self.check_run(name, run)
 
     def check_run(self, name: str, run: str) -> None:
+        """Check the functions, settings and data set of `run`, which is the run `name` or one of its sweep."""
         paper, where = self.paper, self.where("runs", name)
         block = self.config.block("run", paper, run)
         if not block.get("function"):
@@ -219,6 +221,7 @@ class _Paper:
         return function
 
     def check_interactive(self, name: str) -> None:
+        """Check an interactive figure; refuse a second one below the same figure."""
         self.check_drawing("interactive", name)
         interactives = self.config.blocks(self.paper, "interactive")
         figure = interactives[name]["figure"]
@@ -230,6 +233,7 @@ class _Paper:
             raise ProjectError(f"{where}: `{first}` is below `{figure}` already; name another")
 
     def check_claim(self, name: str) -> None:
+        """Check a claim, that its figure shows one of its runs, and the values of its ``vary:``."""
         function = self.check_drawing("claims", name)
         if not function.has("claim"):
             raise ProjectError(f"{function.where}: `{function.name}` is no claim; decorate it with @claim(...)")

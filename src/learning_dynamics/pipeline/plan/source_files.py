@@ -76,6 +76,7 @@ def read_source(path: Path) -> Source:
 
 @functools.lru_cache(maxsize=2048)  # chosen: four times as many as the package has files
 def _read(path: Path, _modified: int, _size: int) -> Source:
+    """Return what a file says, from what earlier starts stored, or else parsed and stored."""
     # time and size are there for the cache: a file with another time or size is read again
     content = path.read_bytes()
     key = hashlib.sha256(content).hexdigest()
@@ -103,6 +104,7 @@ def syntax_tree(path: Path, content: bytes) -> ast.Module:
 
 
 def _parse(path: Path, content: bytes) -> Source:
+    """Return what a file says, read from its bytes; `path` is for errors."""
     tree = syntax_tree(path, content)
     # Written out, ``def f(): "x"; return 1`` begins ``FunctionDef(name='f', args=..., body=[Expr(value=Constant(
     # value='x')), Return(...)]``. Comments and line breaks are not in it, and a docstring is what `DOCSTRING` matches:

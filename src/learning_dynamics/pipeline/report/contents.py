@@ -202,6 +202,7 @@ def gather(
 
 
 def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figures: Path, options: str) -> Paper:
+    """Return the content of one paper; `options` is as `_options` returns it."""
     block = config.paper_block(paper)
     scales = published_scales(config, paper)
     rows = [card(config, paper, row, tables, scales) for row in tables["claims"].to_dict("records")]
@@ -519,6 +520,7 @@ def describe_margin(margin: Any) -> str:
 
 
 def _exhibit(config: Config, paper: str, name: str, figures: Path, options: str) -> Exhibit:
+    """Return one figure, without the claims that it shows, with its film and interactive figure if it has them."""
     png = figures / paper / f"{name}.png"
     text, alt = _caption_and_alt(config, "figure", paper, name, png)
     heading, _, caption = text.partition("\n\n")

@@ -78,8 +78,9 @@ def _check(check: Row) -> Iterator[tuple[int, str]]:
     if check["decides"]:
         measured += " (decides)"
     yield 1, measured
-    details = [check["criterion"], check["undecided_reason"], describe_margin(check["margin"])]
-    details += [describe_draws(check), "a premise" if check["is_premise"] else ""]
+    details = [check["criterion"], check["undecided_reason"], describe_margin(check["margin"]), describe_draws(check)]
+    if check["is_premise"]:
+        details.append("a premise")
     yield 2, "; ".join(filter(None, details))
 
 
