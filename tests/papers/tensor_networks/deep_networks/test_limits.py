@@ -255,10 +255,16 @@ def excesses_over_next_layers(init, seed, depth):
 
 @EACH_DEPTH
 @pytest.mark.parametrize("seed", [0, 1])
-def test_identity_layers_dominate_each_other_with_equality_and_the_last_which_is_zero_by_one(seed, depth):
-    between_matrices, to_last_layer = [0.0] * (depth - 2), [1.0]
-    expected = between_matrices + to_last_layer
-    np.testing.assert_allclose(excesses_over_next_layers("identity", seed, depth), expected, rtol=0, atol=1e-12)
+def test_identity_layers_dominate_each_other_with_equality(seed, depth):
+    *excesses_of_matrices, _ = excesses_over_next_layers("identity", seed, depth)
+    np.testing.assert_allclose(excesses_of_matrices, [0.0] * (depth - 2), rtol=0, atol=1e-12)
+
+
+@EACH_DEPTH
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_last_identity_layer_exceeds_the_last_vector_which_is_zero_by_one(seed, depth):
+    *_, excess_over_vector = excesses_over_next_layers("identity", seed, depth)
+    assert excess_over_vector == pytest.approx(1.0, abs=1e-12)
 
 
 @EACH_DEPTH
@@ -383,7 +389,7 @@ def distances_just_within_bounds(role):
 def test_theorem_6_2_accepts_distances_just_within_their_bounds(claim, role):
     within = evaluation_on(claim, *distances_just_within_bounds(role))
     assert within.verdict == "reproduced"
-    assert within.facts["nearest"] == pytest.approx(1 / BOUND_OVER_DISTANCE)
+    assert within.facts["largest_over_bound"] == pytest.approx(1 / BOUND_OVER_DISTANCE)
 
 
 @BOTH_PARTS_OF_THEOREM_6_2

@@ -17,6 +17,7 @@ from learning_dynamics.papers.tensor_networks.filters.theory import (
     autocorrelation,
     filter_condition,
     filtered_direction,
+    filtered_point,
     largest_angle,
     largest_gap,
 )
@@ -27,6 +28,9 @@ from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwor
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
+
+# quantities by name: an array, or a pair of it and its prediction
+Measures = dict[str, np.ndarray | tuple[np.ndarray, np.ndarray | float]]
 
 
 @columns(
@@ -88,49 +92,63 @@ def single_point(trajectory: Trajectory) -> Tables:
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     log_log_times = trajectory.time
+    last_time = {"log_log_time": log_log_times[-1:]}
+    # One generator for each data set, which lengths 1 and 2 share: the layers of `condition` for length 2 depend on
+    # whether length 1 comes before it.
     random_layers = generators(settings["seed"], "layers_of_a_condition", len(X))
-    for network in networks_of(list(trajectory.series), [2], X.shape[-1], settings["seed"]):
+    for network in networks_of(list(trajectory.series), depths=[2], inputs=X.shape[-1], seed=settings["seed"]):
         name = network.name
         length = int(name.removeprefix("filter_")) if name.startswith("filter_") else 0
         for member in range(len(X)):
-            x, label, states = X[member, 0], y[member, 0], trajectory.series[name][member]
-            labels = {"seed": member, "network": name, "length": length}
+            x, y_member, states = X[member, 0], y[member, 0], trajectory.series[name][member]
+            row_labels = {"seed": member, "network": name, "length": length}
             # without the first time, at which a last layer of zero makes rho zero
-            yield rows(_flow_quantities(network, x, label, states[1:]), {"log_log_time": log_log_times[1:]}, **labels)
-            # what is known at the start, in shapes (1, entries)
-            tensor, (v1, v2) = network.data_tensor(x), network.layers(states[0])
-            spectrum = np.linalg.svd(tensor, compute_uv=False)
-            values, sums, differences = transient(tensor, label, v1, v2, log_log_time=log_log_times[-1])
-            start: dict = {
-                quantities.POINT: label * x[None],
-                quantities.SPECTRUM: spectrum[None] / spectrum[0],
-                quantities.LARGEST_GAP: [[largest_gap(values, sums, differences)]],
-            }
+            along = _flow_quantities(network, x, y_member, states[1:])
+            yield rows(along, {"log_log_time": log_log_times[1:]}, **row_labels)
+            start = _start_quantities(
+                network, x, y_member, length=length, state=states[0], log_log_time=log_log_times[-1]
+            )
             if length in (1, 2):
-                start[quantities.AUTOCORRELATION] = [[autocorrelation(x)]]
-                # With length two there are two singular values, and the last entries are the second's. With length one
-                # there is one, and no term that decays.
-                start[quantities.LARGEST_ANGLE] = [
-                    [largest_angle(x, sums[-1] + differences[-1]) if length == 2 else 0.0]
-                ]
-                start |= _conditions(x, tensor, random_layers[member])
-                ends = _filter_quantities(network, x, label, length=length, states=states[-1:])
-                yield rows(ends, {"log_log_time": log_log_times[-1:]}, **labels)
+                start |= _conditions(x, network.data_tensor(x), random_layers[member])
+                end = _filter_quantities(network, x, y_member, length=length, states=states[-1:])
+                yield rows(end, last_time, **row_labels)
             elif length:  # a filter of another length, for which Corollary 4 predicts nothing
                 beta = network.coefficients(states[-1:])
-                yield rows(
-                    {quantities.DIRECTION: beta / np.linalg.norm(beta)}, {"log_log_time": log_log_times[-1:]}, **labels
-                )
-            yield rows(start, {"log_log_time": log_log_times[:1]}, **labels)
+                yield rows({quantities.DIRECTION: beta / np.linalg.norm(beta)}, last_time, **row_labels)
+            yield rows(start, {"log_log_time": log_log_times[:1]}, **row_labels)
 
 
-def _conditions(x: np.ndarray, tensor: np.ndarray, rng: np.random.Generator) -> dict:
+def _start_quantities(
+    network: TensorNetwork, x: np.ndarray, y_member: float, *, length: int, state: np.ndarray, log_log_time: float
+) -> Measures:
+    """Return what is known at the start, shapes (1, entries), with bounds on what is left at a log log t.
+
+    `state` is the first, shape (parameters,). `length` is that of the filter, 0 for other networks.
+    """
+    tensor, (v1, v2) = network.data_tensor(x), network.layers(state)
+    spectrum = np.linalg.svd(tensor, compute_uv=False)
+    values, sums, differences = transient(tensor, y_member, v1, v2, log_log_time=log_log_time)
+    start: Measures = {
+        quantities.POINT: y_member * x[None],
+        quantities.SPECTRUM: spectrum[None] / spectrum[0],
+        quantities.LARGEST_GAP: np.array([[largest_gap(values, sums, differences)]]),
+    }
+    if length in (1, 2):
+        start[quantities.AUTOCORRELATION] = np.array([[autocorrelation(x)]])
+        # With length two there are two singular values, and the last entries are the second's. With length one there is
+        # one, and no term that decays.
+        angle = largest_angle(x, sums[-1] + differences[-1]) if length == 2 else 0.0
+        start[quantities.LARGEST_ANGLE] = np.array([[angle]])
+    return start
+
+
+def _conditions(x: np.ndarray, tensor: np.ndarray, rng: np.random.Generator) -> Measures:
     """Return the largest lambda of Theorem 3's condition at Gaussian layers, predicted by three forms of Corollary 4's.
 
     For filters of length k the lambda of Corollary 4 is k times Theorem 3's, which is multiplied by k here.
     """
-    first, second = rng.standard_normal(len(tensor)), rng.standard_normal(len(tensor.T))
-    largest = [[len(first) * one_point_condition(tensor, first, second)]]
+    first, second = rng.standard_normal(len(tensor)), rng.standard_normal(int(tensor.shape[1]))
+    largest = np.array([[len(first) * one_point_condition(tensor, first, second)]])
     return {
         quantities.CONDITION: (largest, filter_condition(x, first, second)),
         quantities.CONDITION_WITHOUT_DENOMINATORS: (largest, filter_condition(x, first, second, "none")),
@@ -138,13 +156,15 @@ def _conditions(x: np.ndarray, tensor: np.ndarray, rng: np.random.Generator) -> 
     }
 
 
-def _flow_quantities(network: TensorNetwork, x: np.ndarray, label: float, states: np.ndarray) -> dict[str, np.ndarray]:
+def _flow_quantities(
+    network: TensorNetwork, x: np.ndarray, y_member: float, states: np.ndarray
+) -> dict[str, np.ndarray]:
     """Return the margin, the gaps to the largest margins, and the layers' differences, shapes (times,)."""
-    U1, s, U2 = np.linalg.svd(network.data_tensor(x), full_matrices=False)
+    U1, s, U2t = np.linalg.svd(network.data_tensor(x), full_matrices=False)
     v1, v2 = network.layers(states)
-    eta1, eta2 = v1 @ U1, v2 @ U2.T
+    eta1, eta2 = v1 @ U1, v2 @ U2t.T
     rho = eta1 * eta2
-    margin = label * rho @ s
+    margin = y_member * rho @ s
 
     def distance(sign: float) -> np.ndarray:
         """Return the distance of eta_2, times a sign, from eta_1, relative to the latter."""
@@ -155,26 +175,28 @@ def _flow_quantities(network: TensorNetwork, x: np.ndarray, label: float, states
         MARGIN: margin,
         quantities.GAP_L1: 1 - margin / (s[0] * np.abs(rho).sum(axis=1)),
         quantities.GAP_L2: 1 - margin / (np.linalg.norm(s) * np.linalg.norm(rho, axis=1)),
-        quantities.LAYER_DIFFERENCE: distance(label),
-        quantities.LAYER_DIFFERENCE_OPPOSITE: distance(-label),
+        quantities.LAYER_DIFFERENCE: distance(y_member),
+        quantities.LAYER_DIFFERENCE_OPPOSITE: distance(-y_member),
         quantities.LAYER_DIFFERENCE_UNSIGNED: distance(1.0),
     }
 
 
-def _filter_quantities(network: TensorNetwork, x: np.ndarray, label: float, *, length: int, states: np.ndarray) -> dict:
+def _filter_quantities(
+    network: TensorNetwork, x: np.ndarray, y_member: float, *, length: int, states: np.ndarray
+) -> Measures:
     """Return the direction of the coefficients at the last time, and its angles in degrees to other directions.
 
     `states` has the last time alone, shape (1, parameters).
     """
     beta = network.coefficients(states)
-    predicted = filtered_direction(x, label, length)
-    shifted = np.roll(x, -1) + np.roll(x, 1)
-    other_sign = label * (2 * x - np.sign(x @ np.roll(x, -1)) * shifted)
-    fourier = minimum_norm(x[None], np.array([label]), "dft_l1", classification=True)
+    predicted = filtered_direction(x, y_member, length)
+    # also where the autocorrelation is zero but for rounding, and `filtered_direction` is nan
+    other_sign = filtered_point(x, y_member, -np.sign(x @ np.roll(x, -1)))
+    fourier = minimum_norm(x[None], np.array([y_member]), "dft_l1", classification=True)
     return {
         quantities.DIRECTION: (beta / np.linalg.norm(beta), predicted),
         quantities.ANGLE_COROLLARY: angle_between(beta, predicted),
-        quantities.ANGLE_POINT: angle_between(beta, label * x),
+        quantities.ANGLE_POINT: angle_between(beta, y_member * x),
         quantities.ANGLE_OTHER_SIGN: angle_between(beta, other_sign),
         quantities.ANGLE_FOURIER: angle_between(beta, fourier),
     }

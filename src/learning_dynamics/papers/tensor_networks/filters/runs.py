@@ -46,7 +46,7 @@ def single_point(
     log_log_times = recorded_log_log_times(last, records, doublings)
     names = [*networks, *(f"filter_{length}" for length in lengths)]
     series: Arrays = {}
-    for network in networks_of(names, [2], X.shape[-1], seed):  # [2]: all have two layers
+    for network in networks_of(names, depths=[2], inputs=X.shape[-1], seed=seed):
         if zero == "last":  # the last layer
             starts = zero_last(network, len(X), seed)
         else:

@@ -13,6 +13,14 @@ def autocorrelation(x: np.ndarray) -> float:
     return float(x @ np.roll(x, -1) / (x @ x))
 
 
+def filtered_point(x: np.ndarray, label: float, sign: float) -> np.ndarray:
+    """Return Corollary 4's direction for filters of length 2 with a given sign, not normalised.
+
+    It is ``y (2 x + sign (x' + x''))``, with x' and x'' the signal shifted by one entry to either side.
+    """
+    return label * (2 * x + sign * (np.roll(x, -1) + np.roll(x, 1)))
+
+
 def filtered_direction(x: np.ndarray, label: float, length: int) -> np.ndarray:
     """Return the limit direction of a two-layer convolutional network with filters of length 1 or 2 (Corollary 4).
 
@@ -28,7 +36,7 @@ def filtered_direction(x: np.ndarray, label: float, length: int) -> np.ndarray:
     elif length == 2:
         correlation = autocorrelation(x)
         sign = np.nan if abs(correlation) <= ZERO else np.sign(correlation)
-        direction = label * (2 * x + sign * (np.roll(x, -1) + np.roll(x, 1)))
+        direction = filtered_point(x, label, sign)
     else:
         raise ValueError(f"Corollary 4 gives no direction for filters of length {length} on {x}")
     return direction / np.linalg.norm(direction)

@@ -5,7 +5,7 @@ Exponential loss: the series ``<network>_<depth>`` (members, times, parameters) 
 start; margins vary fastest. `best` (data sets, inputs) are the l2 max-margin classifiers, with a least margin of one.
 
 Squared loss: the series ``<network>_<depth>`` (data sets, times, scales, samples) have the residuals f(x_i) - y_i.
-Times are in units of one over the rate of a bound (62), which differs between scales. ``imbalance_<network>_<depth>``
+Times are in units of one over the rate of the bound (62), which differs between scales. ``imbalance_<network>_<depth>``
 (data sets, 2) have the start's lambda, and the largest number in its place.
 
 Both: `X` (data sets, samples, inputs), `y` (data sets, samples).
@@ -47,23 +47,26 @@ def exponential_loss(trajectory: Trajectory) -> Tables:
         at the first time, for two layers and one point alone.
     """
     X, y, imbalance = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings["imbalance"]
-    start_margins = np.array(trajectory.settings["margins"], dtype=float)
+    margins_tried = np.array(trajectory.settings["margins"], dtype=float)  # shape (margins,)
     l2_max_margin = 1 / np.linalg.norm(trajectory.constants["best"], axis=1)  # gamma, shape (data sets,)
-    # the data set and the margin at the start of each member
-    seeds = np.repeat(np.arange(len(X)), len(start_margins))
-    start_margin = np.tile(start_margins, len(X))
+    # the data set and the margin at the start of each member, shape (members,) each
+    seeds = np.repeat(np.arange(len(X)), len(margins_tried))
+    margin_of_member = np.tile(margins_tried, len(X))
     log_time = np.expm1(trajectory.time)
     for network, states in followed_networks(trajectory):
+        # margins of the points, shape (members, times, samples)
         margins = np.einsum("mni,mti->mtn", X[seeds], network.coefficients(states)) * y[seeds][:, None]
-        margins *= (1 + log_time)[:, None]  # the layers are divided by this to the power 1/L each, L of them by it
-        log_loss = np.log(np.exp(-margins).sum(axis=-1))
-        labels = {"network": network.name, "depth": network.depth, "start_margin": start_margin}
+        # states have each of the L layers divided by (1 + log(1 + t))^(1/L), and so their product by 1 + log(1 + t)
+        margins *= (1 + log_time)[:, None]
+        log_loss = np.log(np.exp(-margins).sum(axis=-1))  # shape (members, times)
+        labels = {"network": network.name, "depth": network.depth, "start_margin": margin_of_member}
         yield rows({quantities.LOG_LOSS: log_loss}, {"seed": seeds, "log_time": log_time}, **labels)
-        constant = decomposable_constant(network, scale=1.0, imbalance=imbalance) * l2_max_margin[seeds] ** 2
-        at_start = {quantities.BOUND_CONSTANT: constant[:, None]}
+        # constants of the bounds, shape (members,) each
+        bound = decomposable_constant(network, scale=1.0, imbalance=imbalance) * l2_max_margin[seeds] ** 2
+        at_start = {quantities.BOUND_CONSTANT: bound[:, None]}
         if network.depth == 2 and X.shape[1] == 1:
-            constants = [one_point_constant(network, x, scale=1.0, imbalance=imbalance) for x in X[seeds, 0]]
-            at_start[quantities.ONE_POINT_BOUND_CONSTANT] = np.array(constants)[:, None]
+            one_point_bounds = [one_point_constant(network, x, scale=1.0, imbalance=imbalance) for x in X[seeds, 0]]
+            at_start[quantities.ONE_POINT_BOUND_CONSTANT] = np.array(one_point_bounds)[:, None]
         yield rows(at_start, {"seed": seeds, "log_time": log_time[:1]}, **labels)
 
 
@@ -81,12 +84,12 @@ def squared_loss(trajectory: Trajectory) -> Tables:
     Quantities
     ----------
     speed
-        log(L(0) / L(t)) / t over the rate of the bound (62), by which it is at least one. For fully connected networks
-        the rate is that of the steps of H.1, twice the rate that H.1 prints (errata 12). Nan once L(t) / L(0) is below
-        `LOWEST`.
+        log(L(0) / L(t)) / t over the rate of the bound (62): at least one, if the bound holds. For fully connected
+        networks the rate is that of the steps of H.1, twice the rate that H.1 prints (errata 12). Nan once L(t) / L(0)
+        is below `LOWEST`.
     one_point_speed
-        log(L(0) / L(t)) / t over the rate of the bound (73), by which it is at least one. Nan once L(t) / L(0) is below
-        `LOWEST`; two layers and one point alone, not fully connected networks.
+        log(L(0) / L(t)) / t over the rate of the bound (73): at least one, if the bound holds. Nan once L(t) / L(0) is
+        below `LOWEST`; two layers and one point alone, not fully connected networks.
     rate_of_largest
         The bound's rate with the largest number in lambda's place, over its rate: (largest / least)^(L-1), one at
         least. Listed at the first time.
@@ -95,22 +98,23 @@ def squared_loss(trajectory: Trajectory) -> Tables:
     times = trajectory.time[1:]  # at the first time, zero, there is no speed
     axes = {"seed": np.arange(len(X)), "scale": np.array(settings["scales"], dtype=float), "time": times}
     for network, residuals in followed_networks(trajectory):
-        loss = 0.5 * np.sum(residuals**2, axis=-1)
-        loss_ratio = loss[:, 1:] / loss[:, :1]  # L(t) / L(0), shape (data sets, times, scales)
+        loss = 0.5 * np.sum(residuals**2, axis=-1)  # shape (data sets, times, scales)
+        relative_loss = loss[:, 1:] / loss[:, :1]  # L(t) / L(0), without the first time
         with np.errstate(divide="ignore"):
-            speed = np.where(loss_ratio > LOWEST, -np.log(loss_ratio) / times[:, None], np.nan)
+            speed = np.where(relative_loss > LOWEST, -np.log(relative_loss) / times[:, None], np.nan)
         measures = {quantities.SPEED: np.swapaxes(speed, 1, 2)}  # (data sets, scales, times)
         if network.depth == 2 and X.shape[1] == 1 and network.name != "fully_connected":
             # The rate of (62) over that of (73), s_min(S)^2 s_min(X)^2 / |s|^2, takes one speed to the other. Scale and
             # imbalance cancel, so that they are set to one, and s_min(X) of one point is |x|.
             constant = decomposable_constant(network, scale=1.0, imbalance=1.0)
-            rate_ratio = [
+            rates_of_62_over_73 = [
                 constant * (x @ x) / one_point_constant(network, x, scale=1.0, imbalance=1.0) for x in X[:, 0]
             ]
-            measures[quantities.ONE_POINT_SPEED] = measures[quantities.SPEED] * np.array(rate_ratio)[:, None, None]
+            conversion = np.array(rates_of_62_over_73)[:, None, None]
+            measures[quantities.ONE_POINT_SPEED] = measures[quantities.SPEED] * conversion
         labels = {"network": network.name, "depth": network.depth}
         yield rows(measures, axes, **labels)
         least, largest = trajectory.constants[f"imbalance_{network.name}_{network.depth}"].T  # shape (data sets,) each
-        ratio = (largest / least) ** (network.depth - 1)
-        at_start = np.broadcast_to(ratio[:, None, None], (len(X), len(axes["scale"]), 1))
+        rate_of_largest = (largest / least) ** (network.depth - 1)
+        at_start = np.broadcast_to(rate_of_largest[:, None, None], (len(X), len(axes["scale"]), 1))
         yield rows({quantities.RATE_OF_LARGEST: at_start}, axes | {"time": times[:1]}, **labels)

@@ -46,7 +46,7 @@ from learning_dynamics.tidy import Draws, Table
 
 # The setting of these claims, whose value is in workflow/config/tensor_networks.yaml:
 # - slack: factor on each bound at the last time, for the numbers of order one that laws in log t leave open. It is also
-#   the least margin at which a loss counts as vanished, as a loss that stays away from zero has one of order one; chosen
+#   the least margin at which a loss counts as vanished: a loss that stays away from zero has one of order one. Chosen.
 
 ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]  # networks that are orthogonally decomposable
 REAL = ["diagonal", "decomposable"]  # those of them with a real S, and so with real singular coordinates
@@ -173,7 +173,8 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
     two_layers = Draws(tables_of_two, network=ORTHOGONAL)
     three_layers = Draws(table_of_three, network=REAL)  # where S is real the global minimum is known
     undecided_of_two = may_turn(two_layers, slack)
-    # what is left out is counted among the draws that a check is on: two layers of all networks, three of those with real S
+    # what is left out is counted among the draws that a check is on: of all networks with two layers, of those with a
+    # real S with three
     excluded_of_two = left_out(Draws(two, network=ORTHOGONAL), two_layers)
     excluded_of_three = left_out(Draws(three, network=REAL), three_layers)
     gaps_of_two = np.abs(two_layers.at_end("log_log_time")[quantities.GAP_OWN])
