@@ -75,11 +75,11 @@ def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
         A caller decides what nan counts as, by ``== 1`` (as false) or ``!= 0`` (as true).
     """
     p, q = np.mean(first), np.mean(second)
-    p_low, p_high = _wilson_interval(first)
-    q_low, q_high = _wilson_interval(second)
+    p_lower, p_upper = _wilson_interval(first)
+    q_lower, q_upper = _wilson_interval(second)
     # Newcombe's method 10: the errors of p and of q add up like the legs of a right triangle
-    lower = p - q - np.hypot(p - p_low, q_high - q)
-    upper = p - q + np.hypot(p_high - p, q - q_low)
+    lower = p - q - np.hypot(p - p_lower, q_upper - q)
+    upper = p - q + np.hypot(p_upper - p, q - q_lower)
     return Estimate(
         value=float(p - q),
         lower=float(lower),
@@ -108,7 +108,7 @@ def one_in(share: float) -> str:
     return f"one in {1 / share:.3g}"
 
 
-def can_fall(name: str, falls: np.ndarray, premise_share: float) -> Check:
+def premise_of_falls(name: str, falls: np.ndarray, premise_share: float) -> Check:
     """Check the premise of a comparison with controls: the rank falls often enough where nothing is left out.
 
     `falls` says of each draw whether the rank falls, or whether it shows three phases; nan counts as that it does not.
@@ -207,14 +207,14 @@ def most_small_starts(
         them does not hold.
     """
 
-    def holds_of_most(name: str, judged: np.ndarray, excluded: Mapping[str, int] | None = None) -> Check:
+    def check_of_most(name: str, judged: np.ndarray, excluded: Mapping[str, int] | None = None) -> Check:
         """Check the members that the mask `judged` selects."""
         rivals_of_judged = {phrase: rival_holds[judged] for phrase, rival_holds in rivals.items()}
         return most_draws(
             name, holds[judged], majority_share=majority_share, excluded=excluded, rivals=rivals_of_judged
         )
 
-    yield holds_of_most(name, starts.judged, starts.excluded)
+    yield check_of_most(name, starts.judged, starts.excluded)
     # the name of each says which scale it judges, so that nothing is reported as left out
     for scale, starts_at_scale in starts.by_scale():
-        yield holds_of_most(f"{name}, at scale {scale:g}", starts_at_scale)
+        yield check_of_most(f"{name}, at scale {scale:g}", starts_at_scale)

@@ -148,8 +148,10 @@ def train(
     moving = _Moving(theta.copy(), W.copy(), theta_moments, W_moments, np.arange(len(labels)))
     _seed(minibatch_seed)
     for begun in range(0, records[-1] + 1, AT_ONCE):
-        going_on = _advance(X, orthonormal, labels, weights, moving, optimiser, begun, begun + AT_ONCE, records, course)
-        if not going_on:
+        has_more_steps = _advance(
+            X, orthonormal, labels, weights, moving, optimiser, begun, begun + AT_ONCE, records, course
+        )
+        if not has_more_steps:
             break
     return course
 

@@ -106,12 +106,12 @@ def bars(axis: Axes, places: Any, spans: Any, *, horizontal: bool = False, **sty
 
     `spans` has the shape (places, 3): lower end, value, upper end.
     """
-    low, middle, high = np.transpose(spans)
-    error = [middle - low, high - middle]
+    lower, values, upper = np.transpose(spans)
+    lengths = [values - lower, upper - values]
     if horizontal:
-        axis.errorbar(middle, places, xerr=error, **style)
+        axis.errorbar(values, places, xerr=lengths, **style)
     else:
-        axis.errorbar(places, middle, yerr=error, **style)
+        axis.errorbar(places, values, yerr=lengths, **style)
 
 
 def share_map(
@@ -150,9 +150,10 @@ def share_map(
     """
     shares = np.full((len(rows), len(columns)), np.nan)
     for i, j, cell in _cells(draws, rows, columns, by):
-        low, value, high = span(share_of(cell[holds]))
+        lower, value, upper = span(share_of(cell[holds]))
         shares[i, j] = value
-        text = f"{100 * value:.0f}" + (f"\n{100 * low:.0f}–{100 * high:.0f}" if intervals else "")
+        interval = f"\n{100 * lower:.0f}–{100 * upper:.0f}" if intervals else ""
+        text = f"{100 * value:.0f}{interval}"
         colour = legible_on(SHARE_COLOURS(value))
         axis.text(j, i, text, ha="center", va="center", fontsize=7 if intervals else 5, color=colour)
     axis.set_xticks(range(len(columns)), columns.values())

@@ -2,8 +2,8 @@
 
 A cell is one combination of settings, such as class sizes, dimension and scale; a run over a grid has a cell for every
 combination of the values that it lists. The members of a cell differ in their draw, and there are as many as the
-setting `seeds`. Arrays of a grid have members along the first
-axis, cell by cell, so that draws vary fastest. f are features, W is the classifier.
+setting `seeds`. Arrays of a grid have members along the first axis, cell by cell, so that draws vary fastest. f are
+features, W is the classifier.
 """
 
 import itertools

@@ -3,8 +3,8 @@
 f has a row of features for each example, W is the classifier, and A is the derivative of the loss by the logits f W:
 under cross-entropy their softmax minus the one-hot labels. By gradient flow df/dt = -eta A W^T and dW/dt = -eta f^T A,
 with the learning rate eta (eq. 12). sigma_1i, u_1i and v_1i are the i-th singular value of f, the largest first, and
-its left and right singular vectors; sigma_2i, u_2i and v_2i are those of W. V is the number of classes. Functions that
-take a V take another: a matrix with right singular vectors as columns.
+its left and right singular vectors; sigma_2i, u_2i and v_2i are those of W. V is the number of classes; an argument V
+is a matrix instead, with right singular vectors as columns.
 """
 
 from collections.abc import Sequence

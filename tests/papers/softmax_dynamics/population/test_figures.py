@@ -95,7 +95,7 @@ def test_the_largest_share_of_a_cell_that_falls_over_examples_is_a_fact():
     )
     table.loc[one_draw, "value"] = 1.8
     drawn = figures.many_classes_diagram([table, draws_by_law()], threshold=0.05)
-    assert drawn.facts["examples"] == 1 / SEEDS  # one draw of a cell
+    assert drawn.facts["largest_share_over_examples"] == 1 / SEEDS  # one draw of a cell
 
 
 NAMES = ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$")  # of the laws

@@ -36,7 +36,7 @@ from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
+# Settings of these claims, whose values are in workflow/config/softmax_dynamics.yaml:
 # - chance_share, of `primacy_bias`: share of pairs in order if the order of learning did not depend on class sizes
 # - chance_share, of `selection_bias`: share of the loss, and of starts, in which the larger singular value would grow
 #   or change faster if a coin decided
@@ -77,7 +77,7 @@ def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) 
         "each class has the size of the next one": np.roll(sizes, -1, axis=1),
     }
 
-    def in_order_more_often_than_not(name: str, judged: np.ndarray, excluded: Mapping[str, int] | None = None) -> Check:
+    def check_of_order(name: str, judged: np.ndarray, excluded: Mapping[str, int] | None = None) -> Check:
         """Check the share of pairs in order, mean over the draws that the mask `judged` selects."""
         return at_least(
             name,
@@ -91,13 +91,13 @@ def primacy_bias(grid: Table, *, small_scale: Positive, chance_share: Fraction) 
             excluded=excluded,
         )
 
-    yield in_order_more_often_than_not(
+    yield check_of_order(
         "share of pairs in which the more frequent class is learned first (mean over draws)",
         starts.judged,
         starts.excluded,
     )
     for scale, judged in starts.by_scale():
-        yield in_order_more_often_than_not(
+        yield check_of_order(
             f"share of pairs in which the more frequent class is learned first, at scale {scale:g}", judged
         )
     most_frequent_first = times[:, 0] < times[:, 1:].min(axis=1)
@@ -133,19 +133,20 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
 
     $\sigma_1 \geq \sigma_2$ are the singular values of the features. New information is measured by the fall of the
     loss until the last class is learned: {value:.0%} of it comes while the larger singular value grows faster,
-    {loss_while_relatively_faster:.0%} while its relative rate, $\dot\sigma_i / \sigma_i$, is larger. This is a tendency
-    of the whole, not of each moment. While some draws still learn, the share of all draws in which the larger one grows
-    faster is between {highest_share:.0%} (time {time_of_highest_share:.3g}) and {lowest_share:.0%} (time
-    {time_of_lowest_share:.3g}). The sentence is derived from equation 20, $|\dot\sigma_i| = |g_i| \sigma_i$ with $g_i =
-    u_{1i}^T A v_{2i}$: $u_{1i}$ and $v_{2i}$ are singular vectors of $f$ and $W$, $A$ is the predictions minus the
-    labels. It is about the sizes of the rates, and each singular value has a factor $g_i$ of its own in it (errata 5),
-    so that draws must be counted. At {share_faster:.1%} of the random starts the larger one changes faster, growing or
-    shrinking; of those it shrinks in {share_shrinking:.0%}. The rates $|g_i| \sigma_i$ predict {predicted_share:.1%} if
-    $|g_1|$, $|g_2|$ and the pair of singular values do not depend on one another. To test this, the prediction takes
-    each of the three from any start of the same scale. Rates that do not depend on $\sigma_i$ would give
-    {share_at_order_zero:.1%}, rates like its square {share_at_order_two:.1%}. With their signs, the larger one's rate
-    exceeds the smaller one's at {share_with_larger_signed_rate:.1%} of the random starts, because small random starts
-    have rates of either sign equally often.
+    {loss_while_relatively_faster:.0%} while its relative rate, $\dot\sigma_i / \sigma_i$, is larger. More than
+    {chance_share:.0%} must, the share that a coin would give. This is a tendency of the whole, not of each moment.
+    While some draws still learn, the share of all draws in which the larger one grows faster is between
+    {highest_share:.0%} (time {time_of_highest_share:.3g}) and {lowest_share:.0%} (time {time_of_lowest_share:.3g}). The
+    sentence is derived from equation 20, $|\dot\sigma_i| = |g_i| \sigma_i$ with $g_i = u_{1i}^T A v_{2i}$: $u_{1i}$ and
+    $v_{2i}$ are singular vectors of $f$ and $W$, $A$ is the predictions minus the labels. It is about the sizes of the
+    rates, and each singular value has a factor $g_i$ of its own in it (errata 5), so that draws must be counted. At
+    {share_faster:.1%} of the random starts the larger one changes faster, growing or shrinking; of those it shrinks in
+    {share_shrinking:.0%}. The rates $|g_i| \sigma_i$ predict {predicted_share:.1%} if $|g_1|$, $|g_2|$ and the pair of
+    singular values do not depend on one another. To test this, the prediction takes each of the three from any start of
+    the same scale. Rates that do not depend on $\sigma_i$ would give {share_at_order_zero:.1%}, rates like its square
+    {share_at_order_two:.1%}. With their signs, the larger one's rate exceeds the smaller one's at
+    {share_with_larger_signed_rate:.1%} of the random starts, because small random starts have rates of either sign
+    equally often.
     """
     # -- along the course: arrays of shape (draws, times)
     least_learned = _by_time(select(course, PROBABILITY).groupby(["seed", "time"])["value"].min())
@@ -162,7 +163,7 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
     # rates are compared, at 0 relative rates. `takes_rivals` adds the parameter `rivals`; by `scaled` the smallest
     # error of the order that would be refused is sought.
     @takes_rivals("order", scaled=True)
-    def loss_falls_meanwhile(order: float) -> Check:
+    def check_of_loss(order: float) -> Check:
         return at_least(
             "share of the loss that is lost while the larger one grows faster, until the last class is learned",
             mean(_loss_share(decrease, rate, sigma, order)),
@@ -170,7 +171,7 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
             because=CHANCE,
         )
 
-    yield loss_falls_meanwhile(1.0, rivals=OTHER_ORDERS)
+    yield check_of_loss(1.0, rivals=OTHER_ORDERS)
 
     # -- at random starts: tables by scale and seed, with columns 1 and 2 for the two singular values
     at_starts = starts.pivot_table(index=["scale", "seed"], columns="index", values=["rate", "sigma"])
@@ -199,7 +200,7 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
     resolution = min(abs(predicted_share(other) - predicted_share(1.0)) for other in OTHER_ORDERS.values())
 
     @takes_rivals("order", scaled=True)
-    def is_predicted_by(order: float) -> Check:
+    def check_of_predicted_share(order: float) -> Check:
         return equal(
             r"eq. 20: share of such starts; predicted from $|g_i| \sigma_i$ with $|g_i|$ exchanged among starts",
             larger_is_faster,
@@ -208,12 +209,13 @@ def selection_bias(starts: Table, course: Table, *, chance_share: Fraction) -> C
             because="interval of the share",
         )
 
-    yield is_predicted_by(1.0, rivals=OTHER_ORDERS)
+    yield check_of_predicted_share(1.0, rivals=OTHER_ORDERS)
 
     share_by_time = _grows_faster(rate, sigma, 1.0).mean()
     # after the start, while some draw is still learning
     while_learning = share_by_time[is_learning.any(axis=0) & (share_by_time.index > 0)]
     yield Facts(
+        chance_share=chance_share,
         highest_share=while_learning.max(),
         time_of_highest_share=while_learning.idxmax(),
         lowest_share=while_learning.min(),
@@ -302,10 +304,11 @@ def alignment(grid: Table, *, cosine: Fraction, small_scale: Positive, majority_
 
     The leading eigenvectors of $f^T f$ and $W W^T$, with the features $f$ and the classifier $W$, are compared at the
     start and when the first class is learned, from Gaussian starts, whose two factors are independent. They count as
-    aligned if their $|\cos|$ is {cosine:g} or more. Independent random directions in the plane are aligned in
-    {share_by_chance:.0%} of draws; at the starts {share_at_start:.0%} are. The flow conserves $f^T f - W W^T$ while
-    both matrices grow: from small starts the difference becomes small beside them, so that their eigenvectors must
-    align. Starts of scales above {small_scale:g} are left out{large_starts}.
+    aligned if their $|\cos|$ is {cosine:g} or more, and must be in most draws when the first class is learned.
+    Independent random directions in the plane are aligned in {share_by_chance:.0%} of draws; at the starts
+    {share_at_start:.0%} are. The flow conserves $f^T f - W W^T$ while both matrices grow: from small starts the
+    difference becomes small beside them, so that their eigenvectors must align. Starts of scales above {small_scale:g}
+    are left out{large_starts}.
     """
     gaussian = Grid(grid, skewed=True, init="gaussian")
     starts = SmallStarts(

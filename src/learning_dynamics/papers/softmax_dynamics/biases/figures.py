@@ -62,13 +62,12 @@ def biases(skewed: Table) -> Plot:
 
     Gradient flow trains skewed classes ({sizes}) in two dimensions from Gaussian starts. (a) shows the probability of
     its own class, for the examples of each class. By primacy bias the frequent class comes first; curves of equal
-    classes coincide. (b) shows on the left axis the alignment of the leading eigenvectors of $f^T f$ and $W W^T$. The
-    right axis is how far the most frequent class's features and weights are from the others', in units of the spread
-    within the two. Both distances peak as the first class is learned. (c) shows selection bias: the share of seeds in
-    which the singular value $\sigma_1$ grows faster than $\sigma_2$, by rate (blue) and by relative rate (dark orange).
-    Both shares are near zero as the last class is learned; the blue one rises again. The dashed line is one half. (d)
-    shows the ratio and difference of the singular values. Dotted lines are median times at which the first class and
-    the last are learned.
+    classes may coincide. (b) shows on the left axis the alignment of the leading eigenvectors of $f^T f$ and $W W^T$.
+    The right axis is how far the most frequent class's features and weights are from the others', in units of the
+    spread within the two. (c) shows selection bias: the share of seeds in which the singular value $\sigma_1$ grows
+    faster than $\sigma_2$, by rate (blue) and by relative rate (dark orange). The dashed line is one half. (d) shows
+    the ratio and difference of the singular values. Dotted lines are median times at which the first class and the last
+    are learned.
     """
     figure, ((probability_axis, alignment_axis), (share_axis, values_axis)) = plt.subplots(
         2, 2, figsize=(WIDTH, 5.0), sharex=True
@@ -136,9 +135,8 @@ def biases(skewed: Table) -> Plot:
         axis.set_title(title)
     letters((probability_axis, alignment_axis, share_axis, values_axis))
     facts = {"sizes": ", ".join(map(str, counts)), "draws": skewed["seed"].nunique()}
-    return Plot(
-        figure, facts, "Curves over time of what is learned, of alignment, and of which singular value grows faster."
-    )
+    alt = "Curves over time of what is learned, of alignment, and of which singular value grows faster."
+    return Plot(figure, facts, alt)
 
 
 def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
@@ -149,10 +147,10 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
     is the share of draws in which the most frequent class comes first. (b) shows the share of Gaussian draws whose
     leading eigenvectors of $f^T f$ and $W W^T$ agree to $|\cos|$ {cosine:g} or more. They are compared at the start and
     when the first class is learned. (c) shows how far the most frequent class has moved apart from the others when the
-    first class is learned, relative to the start (medians). In (b) and (c) the largest scale shows no change, as a
-    class is often learned from the start. (d) shows the share of draws in which $\sigma_1$ of all examples grows by
-    more than $\sigma_2$, and in which their ratio falls. Circles are for the learning of the rarest classes, squares
-    for afterwards. Dashed lines show pairs in a random order in (a), random directions in (b), no change in (c) and one
+    first class is learned, relative to the start (medians). A scale at which a class is often learned from the start
+    shows little change in (b) and (c). (d) shows the share of draws in which $\sigma_1$ of all examples grows by more
+    than $\sigma_2$, and in which their ratio falls. Circles are for the learning of the rarest classes, squares for
+    afterwards. Dashed lines show pairs in a random order in (a), random directions in (b), no change in (c) and one
     half in (d).
     """
     skewed = Grid(grid, skewed=True)
@@ -253,8 +251,7 @@ def learning_times(flows: Sequence[Table]) -> Plot:
     singular value of the loss's gradient by the logits at the start; there is one fewer than classes, so that the two
     rarest share a line. (b) Each mark is one class at one choice of sizes: its slope between the two smallest starts,
     median over seeds and dimensions, against that of the rule. On the dashed line they agree. The rule is meant for two
-    pairs; of a third pair (triangles) one class is learned sooner than it says. Grey crosses are the same slopes
-    against those of the rival.
+    pairs; triangles are a third one. Grey crosses are the same slopes against those of the rival.
     """
     figure, (time_axis, slope_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     # `flows` are a table of four classes, then one of six; panel (a) has the rows of the first with the fewest

@@ -46,7 +46,7 @@ from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, SPECTRA,
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, select
 
-# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
+# Settings of these claims, whose values are in workflow/config/softmax_dynamics.yaml:
 # - within, of `compression`: when a fall counts: at any time after the warm-up (fall), while the rarest classes are
 #   learned (fall_rare), or while all classes after the first are (fall_learning)
 # - within, of `three_phases_under_flow`: when the last fall counts: while the rarest classes are learned (phases), or
@@ -54,8 +54,9 @@ from learning_dynamics.tidy import Quantity, Table, select
 # - measure, of `compression` and `adamw_compresses`: which effective rank is judged: RankMe about the mean
 #   (rankme_centred, the paper's) or about zero (rankme), or, of `compression` alone, Roy and Vetterli's of singular
 #   values (effective_rank)
-# - threshold, of these three: least change of the effective rank, a number from 1 to d, that counts as a fall or a
-#   rise; far above the integrator's error and below the changes that a figure would show
+# - threshold, of `compression`, `three_phases_under_flow` and `adamw_compresses`: least change of the effective rank, a
+#   number from 1 to d, that counts as a fall or a rise; far above the integrator's error and below the changes that a
+#   figure would show
 # - emerging_share, of `three_phases_under_flow`: least share of draws that show the phases if they "can emerge": one
 #   start in five, so that somebody who tries a handful sees them; chosen, `vary` in the configuration tries others
 # - majority_share, of all but `three_phases_under_flow`: least share of draws that makes "most"; of `adamw_compresses`
@@ -82,36 +83,37 @@ def compression(
     falls again while the rare classes are learned.
 
     A fall counts if it follows a rise, both since the trough (the rank's lowest value until the first class is
-    learned), and if its part while the rare classes are learned is {threshold:g} or more. The rank has such a fall in
-    {value:.1%} of the draws, at no scale in more than {highest_share:.0%} (scale {scale_of_highest_share:g}); if a
-    smaller part counts as well, in {share_falling_at_all:.1%}. All three phases follow one another in
-    {share_with_phases:.1%}. While the rare classes are learned the rank rises by {threshold:g} or more in
-    {share_rising:.0%}; it changes by {median_change:+.2f} in the median draw. The rank is RankMe over all examples, as
-    in section 2.1. Over the means of classes, and at larger skews, three phases show (`three_phases_over_classes`).
+    learned), and if its part while the rare classes are learned is {threshold:g} or more. The rank must have such a
+    fall in most draws, and has it in {value:.1%}, at no scale in more than {highest_share:.0%} (scale
+    {scale_of_highest_share:g}); if a smaller part counts as well, in {share_falling_at_all:.1%}. All three phases
+    follow one another in {share_with_phases:.1%}. While the rare classes are learned the rank rises by {threshold:g} or
+    more in {share_rising:.0%}; it changes by {median_change:+.2f} in the median draw. The rank is RankMe over all
+    examples, as in section 2.1. Over the means of classes, and at larger skews, three phases show
+    (`three_phases_over_classes`).
     """
     skewed = Grid(grid, skewed=True)
     # the part in the window of the deepest fall, 0 where there is none; nan where the flow failed
     depth = skewed.number(within, measure=measure, threshold=threshold)
-    net = skewed.number(NET, measure=measure)  # change of the rank while the rarest classes are learned
+    net_change = skewed.number(NET, measure=measure)  # of the rank while the rarest classes are learned
     falls = depth >= threshold
     yield most_draws(
         "share of draws whose rank, after a rise, falls while the rare classes are learned",
         unless_nan(falls, depth),
         majority_share=majority_share,
         # of each draw, whether it rises instead
-        rivals={"the rank rises while they are learned": unless_nan(net >= threshold, net)},
+        rivals={"the rank rises while they are learned": unless_nan(net_change >= threshold, net_change)},
     )
-    shares = pd.Series(falls).groupby(skewed.scale).mean()
+    shares = pd.Series(falls).groupby(skewed.scale).mean()  # by scale
     phases = skewed.number(PHASES, measure=measure, threshold=threshold)
-    # of all draws: a flow that failed, nan, has none of these
+    # shares are of all draws: a flow that failed, nan, does none of these things
     yield Facts(
         threshold=threshold,
         highest_share=shares.max(),
         scale_of_highest_share=shares.idxmax(),
         share_falling_at_all=np.mean(depth > 0),
         share_with_phases=np.mean(phases == 1),
-        share_rising=np.mean(net >= threshold),
-        median_change=np.nanmedian(net),
+        share_rising=np.mean(net_change >= threshold),
+        median_change=np.nanmedian(net_change),
     )
 
 
@@ -151,7 +153,7 @@ def three_phases_under_flow(
     {one_rare_while_learned:.1%}.
     """
 
-    def draws_of(counts: str, dimension: int, quantity: Quantity = within, at: float = threshold) -> np.ndarray:
+    def values_of(counts: str, dimension: int, quantity: Quantity = within, at: float = threshold) -> np.ndarray:
         """Return a quantity of each draw of these sizes at a threshold, 0 for what needs none; nan where a flow failed.
 
         By default it is whether the draw shows the phases, 1 or 0.
@@ -162,20 +164,20 @@ def three_phases_under_flow(
     second, skewest = sorted(one_frequent["counts"].unique(), key=size_ratio)[-2:]
     (equal,) = one_frequent.loc[~one_frequent["skewed"], "counts"].unique()
     # With skew and bottleneck (treated), and each control without one of the two: equal classes, three dimensions
-    # (wide) and, as three are fewer than four classes, four (widest).
+    # (wide) and four (widest). Four are a control because three are fewer dimensions than there are classes.
     shows = {
-        "treated": draws_of(skewest, 2),
-        "equal": draws_of(equal, 2),
-        "wide": draws_of(skewest, 3),
-        "widest": draws_of(skewest, 4),
+        "treated": values_of(skewest, 2),
+        "equal": values_of(equal, 2),
+        "wide": values_of(skewest, 3),
+        "widest": values_of(skewest, 4),
     }
     exchanged = {
         "equal": "equal classes instead of skewed ones",
         "wide": "three dimensions instead of two",
         "widest": "four dimensions instead of two",
     }
-    # Each rival gives a control the role of skewed classes in two dimensions, here and in that control's difference:
-    # the two shares of that difference are exchanged. It is refused if one of these two checks does not hold.
+    # A rival exchanges a control with skewed classes in two dimensions, in this check and in the check of that
+    # control's difference. It is refused if one of these two checks does not hold.
     yield share_of_draws(
         "share of draws with warm-up, growth and compression, in this order",
         shows["treated"],
@@ -201,7 +203,7 @@ def three_phases_under_flow(
             because="what emerges from skew and a bottleneck is rarer without one of them",
             rivals={exchanged[control]: {"estimate": excess(control, "treated")}},
         )
-    drop_from_peak = draws_of(skewest, 2, PEAK, at=0.0) - draws_of(skewest, 2, END, at=0.0)
+    drop_from_peak = values_of(skewest, 2, PEAK, at=0.0) - values_of(skewest, 2, END, at=0.0)
     one_rare = Grid(narrow, skewed=True)
 
     def with_one_rare(quantity: Quantity, grid: Grid = one_rare) -> np.ndarray:
@@ -226,11 +228,11 @@ def three_phases_under_flow(
         wide=share_true(shows["wide"]),
         widest=share_true(shows["widest"]),
         second_most_skewed=second.replace("-", " : "),
-        at_second_most_skewed=share_true(draws_of(second, 2)),
-        at_second_most_skewed_wide=share_true(draws_of(second, 3)),
-        with_later_falls=share_true(draws_of(skewest, 2, PHASES_SINCE)),
-        wide_with_later_falls=share_true(draws_of(skewest, 3, PHASES_SINCE)),
-        widest_with_later_falls=share_true(draws_of(skewest, 4, PHASES_SINCE)),
+        at_second_most_skewed=share_true(values_of(second, 2)),
+        at_second_most_skewed_wide=share_true(values_of(second, 3)),
+        with_later_falls=share_true(values_of(skewest, 2, PHASES_SINCE)),
+        wide_with_later_falls=share_true(values_of(skewest, 3, PHASES_SINCE)),
+        widest_with_later_falls=share_true(values_of(skewest, 4, PHASES_SINCE)),
         lasting_falls=clause_of(
             " Of the draws that show the phases in two dimensions {:.0%} end below their highest rank by "
             f"{threshold:g} or more.",
@@ -396,8 +398,8 @@ def ratio_by_population(grid: Table, *, majority_share: Fraction) -> Claim:
         names = SPECTRA[population]
         return skewed.change(window, names.sigma_1) - skewed.change(window, names.sigma_2)
 
-    # Phrases of the rivals. Each alters the checks that name it, and leaves the others as they are: over examples or
-    # over classes, and, for `from_the_start`, while rare classes are learned. One check that does not hold refuses it.
+    # Phrases of the rivals. A rival alters the checks that name it, and leaves the other checks as they are. One check
+    # that does not hold refuses it.
     rising_examples = "it rises over examples as it does over classes"
     falling_classes = "it falls over classes as it does over examples"
     not_the_ratio = "the difference of the singular values in place of their ratio"
@@ -530,7 +532,7 @@ def adamw_compresses(
     # met where few draws fall.
     no_decay_instead, means_instead = "no decay", "the rank over the means of classes"
 
-    def do_not_fall_in_most(what_is_missing: str, case: str, decay: float) -> Check:
+    def check_of_control(what_is_missing: str, case: str, decay: float) -> Check:
         """Check that not most draws fall in a case that lacks something."""
         return share_of_draws(
             f"share of draws whose rank falls, with {what_is_missing}",
@@ -551,9 +553,9 @@ def adamw_compresses(
         excluded=excluded,
         rivals={no_decay_instead: falls("treated", 0.0), means_instead: falls("treated", decay, over_classes)},
     )
-    yield do_not_fall_in_most("equal classes", "equal", decay)
-    yield do_not_fall_in_most("three dimensions", "wide", decay)
-    yield do_not_fall_in_most("no decay", "treated", 0.0)
+    yield check_of_control("equal classes", "equal", decay)
+    yield check_of_control("three dimensions", "wide", decay)
+    yield check_of_control("no decay", "treated", 0.0)
     depths_with_both = depths(second_half, "treated", decay)
     depths_of_falls = depths_with_both[depths_with_both >= threshold]
     at_other_decays = [share(second_half, "treated", other) for other in decays_tried if other != decay]

@@ -44,7 +44,7 @@ def compression_map(
     Training is full-batch gradient descent. The rank is over all examples, and a fall counts if it is {threshold:g} or
     more while the rarest classes are learned. No claim is judged by this search. Rows are class sizes; of equal classes
     all are rarest. Columns are initial scales and dimensions $d$. (a) has four classes, {seeds} seeds a cell. (b) has
-    $V$ classes and fewer seeds. Cells give the share in per cent with its 95 % Wilson interval.
+    $V$ classes, {seeds_of_more_classes} seeds a cell. Cells give the share in per cent with its 95 % Wilson interval.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8), width_ratios=[3.4, 1.0])
     for axis, table, title in ((left, skews, "four classes"), (right, classes, "more classes")):
@@ -54,8 +54,12 @@ def compression_map(
     figure.supxlabel("initial scale and dimension", fontsize=9.5)
     share_bar(figure, [left, right], "share of seeds that compress", aspect=20, pad=0.01)
     left.set_ylabel("class sizes")
-    facts = {"threshold": threshold, "seeds": settings_of(skews)["seeds"]}
-    return Plot(figure, facts, "Shares of seeds that compress, by class sizes, dimension and scale: most cells have 0.")
+    facts = {
+        "threshold": threshold,
+        "seeds": settings_of(skews)["seeds"],
+        "seeds_of_more_classes": settings_of(classes)["seeds"],
+    }
+    return Plot(figure, facts, "Shares of seeds that compress, by class sizes, dimension and scale.")
 
 
 def compression_by_training(
@@ -67,13 +71,13 @@ def compression_by_training(
 ) -> Plot:
     r"""The search for compression continued: training changed in one respect at a time.
 
-    Falls count as in the first part of the search. The first row is plain gradient descent; the others change one
-    thing, over all initial scales. Inputs are orthonormal, but in the last rows correlated by the given number, between
-    all examples (shared) or within classes (by class). Blue is the paper's case, with skew and bottleneck; orange has
-    no skew, green no bottleneck. (a) shows the share of seeds that compress, with 95 % intervals. In small batches
-    seeds compress without skew as well. (b) shows the deepest fall of the seeds that compress, median and middle half;
-    a case without such seeds has no marker. (c) shows the rank's net change while the rarest classes are learned, of
-    all seeds, median and middle half. Dashed lines are one half in (a) and no change in (c).
+    Falls count as in the first part of the search. The first of {trainings} rows is plain gradient descent; the others
+    change one thing, over all initial scales. Inputs are orthonormal, but in the last rows correlated by the given
+    number, between all examples (shared) or within classes (by class). Blue is the paper's case, with skew and
+    bottleneck; orange has no skew, green no bottleneck. (a) shows the share of seeds that compress, with 95 %
+    intervals. (b) shows the deepest fall of the seeds that compress, median and middle half; a case without such seeds
+    has no marker. (c) shows the rank's net change while the rarest classes are learned, of all seeds, median and middle
+    half. Dashed lines are one half in (a) and no change in (c).
     """
     figure, panels = plt.subplots(1, 3, figsize=(WIDTH, 4.8), sharey=True, width_ratios=[1.5, 1.0, 1.0])
     share_axis, depth_axis, net_axis = panels
@@ -107,7 +111,10 @@ def compression_by_training(
     net_axis.axvline(0.0, **GUIDE)
     net_axis.set(xlabel="net change of the rank", title="net change")
     letters(panels)
-    return Plot(figure, alt="Shares of seeds that compress, and changes of the rank, for thirteen ways of training.")
+    facts = {"trainings": len(trainings)}
+    return Plot(
+        figure, facts, "Shares of seeds that compress, and changes of the rank, for {trainings} ways of training."
+    )
 
 
 def _draws_in_map(table: Table, within: str, measure: str, threshold: float) -> pd.DataFrame:
@@ -148,8 +155,7 @@ def adamw(decays: Table, *, threshold: Positive) -> Plot:
     Training is Adam at rate {rate:g} with decoupled decay, in full batches. RankMe, centred, is over all examples in
     (a) and over the means of classes in (b). Skewed classes have sizes {sizes}. Bars are 95 % Wilson intervals, {seeds}
     seeds a point. A fall counts if it follows a rise since the warm-up's trough, and if its part while the rarest
-    classes are learned is {threshold:g} or more. At the largest decay many seeds fall in three dimensions too, even
-    with equal classes.
+    classes are learned is {threshold:g} or more.
     """
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.9), sharey=True)
     titles = {"rankme_centred": "over all examples", "class_rankme_centred": "over class means"}
@@ -175,5 +181,5 @@ def adamw(decays: Table, *, threshold: Positive) -> Plot:
         "rate": settings["learning_rate"],
         "threshold": threshold,
     }
-    alt = "Shares of seeds that fall, against the decay: over examples most do at strong decays with skew and d = 2."
+    alt = "Shares of seeds that fall, against the decay, over examples and over class means."
     return Plot(figure, facts, alt)

@@ -22,9 +22,9 @@ from learning_dynamics.evidence import Estimate, difference
 from learning_dynamics.judging import Check, Claim, Facts, at_least, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.draws import (
     SmallStarts,
-    can_fall,
     most_draws,
     one_in,
+    premise_of_falls,
     share_difference,
     share_true,
     unless_nan,
@@ -45,7 +45,7 @@ from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml. The controls are the first four
+# Settings of these claims, whose values are in workflow/config/softmax_dynamics.yaml. The controls are the first four
 # claims, the contrasts `controls_differ` and `controls_differ_squared_loss`:
 # - threshold, of both: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far
 #   above the integrator's error and below the changes that a figure would show
@@ -67,7 +67,7 @@ Phases = Literal["phases", "phases_since_rare"]  # the last fall while the rares
 FROM_SMALL_STARTS = "gradient flow from small starts, balanced and Gaussian"
 
 
-def _monotone_growth(
+def _checks_of_growth(
     control: Grid,
     with_all_three: Grid,
     *,
@@ -84,7 +84,7 @@ def _monotone_growth(
     small up to `small_scale`; "most" draws are `majority_share` of them. `control` has the flows without skew, without
     the bottleneck, or under the squared loss. `with_all_three` has those with skew, a bottleneck and cross-entropy, and
     gives one number of the text, but no check. The facts that are yielded fill the texts of the four claims that call
-    this function. The check counts a flow that failed against the claim; the facts leave it out.
+    this function. A flow that failed counts against the claim in the check; the facts leave it out.
     """
     starts = SmallStarts(control.scale, small_scale)
 
@@ -107,18 +107,18 @@ def _monotone_growth(
     never_falls = deepest_fall < threshold
     late_change = number(control, TAIL)  # over the last half decade of time, a factor of root ten
     saturates = np.abs(late_change) < threshold
-    grows = rises & never_falls & saturates
-    # By rival, whether a draw takes another course: one part of the claim's is missing, and the others are there. A
-    # draw takes at most one of all these courses. So a rival holds of most draws only where the claim does not, and it
-    # then says which part of the claim is wrong.
+    grows_and_saturates = rises & never_falls & saturates
+    # By rival, whether a draw takes another course: it lacks one part of the claim's course, and has the others. A draw
+    # takes at most one of these courses and the claim's. So a rival holds of most draws only where the claim does not.
+    # The rival then says which part of the claim is wrong.
     other_courses = {
-        "such a growth from the start, without a warm-up": ~warms_up & grows,
+        "such a growth from the start, without a warm-up": ~warms_up & grows_and_saturates,
         "a growth that falls again": warms_up & rises & ~never_falls & saturates,
         "a growth that goes on to the end": warms_up & rises & never_falls & ~saturates,
     }
     yield most_draws(
         "share of draws with a warm-up, then a growth of the rank without a fall, which saturates",
-        unless_nan(warms_up & grows, deepest_fall, late_change),
+        unless_nan(warms_up & grows_and_saturates, deepest_fall, late_change),
         majority_share=majority_share,
         excluded=starts.excluded,
         rivals={phrase: unless_nan(takes, deepest_fall, late_change) for phrase, takes in other_courses.items()},
@@ -166,20 +166,21 @@ def controls_uniform(
     """Without class skew, from small starts, the warm-up is followed by a monotone, saturating growth of the effective
     rank.
 
+    The share of draws that agree is {value:.1%}; its 95 % interval must not reach below {majority_share:.0%}. A draw
+    agrees if its rank does four things, of which the shares in brackets are of the flows that did not fail. It falls to
+    the trough, its lowest value until the first class is learned ({share_warming_up:.0%}). It rises from there
+    ({share_rising:.0%}). It does not fall after such a rise ({share_never_falling:.1%}; draws that never rise count
+    among these). Over the last half decade of time (a factor of √10) it changes by less than a fall or a rise
+    ({share_saturating:.0%}). A fall or a rise counts from {threshold:g} on; flows that failed count against the claim.
     Starts are small up to scale {small_scale:g}. The rank is RankMe, the exponential of the entropy of the eigenvalues
-    of the features' covariance about the mean. A fall or a rise counts from {threshold:g} on. A draw agrees if its rank
-    does four things; the shares in brackets are of the flows that did not fail. It falls to the trough, its lowest
-    value until the first class is learned ({share_warming_up:.0%}). It rises from there ({share_rising:.0%}). It does
-    not fall after such a rise ({share_never_falling:.1%}; draws that never rise count among these). Over the last half
-    decade of time (a factor of √10) it does not change by as much ({share_saturating:.0%}). The share that agrees is
-    {value:.1%}, where flows that failed count against it; its 95 % interval must not reach below {majority_share:.0%}.
-    With skew, a bottleneck and cross-entropy together the rank does not fall after a rise in
-    {share_never_falling_with_all_three:.1%}. Of the draws without skew {share_falling_while_rare:.1%} fall by as much
-    while classes are learned. Whether the phases are rarer in this control is another claim, `controls_differ`.
+    of the features' covariance about the mean. With skew, a bottleneck and cross-entropy together the rank does not
+    fall after a rise in {share_never_falling_with_all_three:.1%} of the flows. Of the flows without skew
+    {share_falling_while_rare:.1%} fall by as much while classes are learned. Whether the three phases are rarer in this
+    control is another claim, `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control, with_all_three=with_all_three)
     _require("dimension", 2, control=control, with_all_three=with_all_three)
-    return _monotone_growth(
+    return _checks_of_growth(
         Grid(control, skewed=False),
         Grid(with_all_three, skewed=True),
         measure=measure,
@@ -209,26 +210,26 @@ def controls_no_bottleneck(
     """Without a bottleneck, from small starts, the warm-up is followed by a monotone, saturating growth of the
     effective rank.
 
-    Section 3.3 calls $d < V$ a bottleneck, with $d$ feature dimensions and $V$ classes; but Figure 12 shows $d = 3$ at
-    $V = 4$ as the case without one. (Our reason: one number added to all logits changes no probability, so that $V - 1$
-    dimensions suffice.) The paper draws one run; here most draws must agree. Starts are small up to scale
-    {small_scale:g}. The rank is RankMe, the exponential of the entropy of the eigenvalues of the features' covariance
-    about the mean. A fall or a rise counts from {threshold:g} on. A draw agrees if its rank does four things; the
-    shares in brackets are of the flows that did not fail. It falls to the trough, its lowest value until the first
-    class is learned ({share_warming_up:.0%}). It rises from there ({share_rising:.0%}). It does not fall after such a
-    rise ({share_never_falling:.1%}; draws that never rise count among these). Over the last half decade of time (a
-    factor of √10) it does not change by as much ({share_saturating:.0%}). The share that agrees is {value:.1%}, where
-    flows that failed count against it; its 95 % interval must not reach below {majority_share:.0%}. With skew, a
-    bottleneck and cross-entropy together the rank does not fall after a rise in
-    {share_never_falling_with_all_three:.1%}. Of the draws without a bottleneck {share_falling_while_rare:.1%} fall by
-    as much while the rarest classes are learned. Whether the phases are rarer in this control is another claim,
-    `controls_differ`.
+    The share of draws that agree is {value:.1%}; its 95 % interval must not reach below {majority_share:.0%}. A draw
+    agrees if its rank does four things, of which the shares in brackets are of the flows that did not fail. It falls to
+    the trough, its lowest value until the first class is learned ({share_warming_up:.0%}). It rises from there
+    ({share_rising:.0%}). It does not fall after such a rise ({share_never_falling:.1%}; draws that never rise count
+    among these). Over the last half decade of time (a factor of √10) it changes by less than a fall or a rise
+    ({share_saturating:.0%}). A fall or a rise counts from {threshold:g} on; flows that failed count against the claim.
+    Starts are small up to scale {small_scale:g}. The rank is RankMe, the exponential of the entropy of the eigenvalues
+    of the features' covariance about the mean. The paper draws one run; here most draws must agree. Section 3.3 calls
+    $d < V$ a bottleneck, with $d$ feature dimensions and $V$ classes; but Figure 12 shows $d = 3$ at $V = 4$ as the
+    case without one. (Our reason: one number added to all logits changes no probability, so that $V - 1$ dimensions
+    suffice.) With skew, a bottleneck and cross-entropy together the rank does not fall after a rise in
+    {share_never_falling_with_all_three:.1%} of the flows. Of the flows without a bottleneck
+    {share_falling_while_rare:.1%} fall by as much while the rarest classes are learned. Whether the three phases are
+    rarer in this control is another claim, `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control, with_all_three=with_all_three)
     # V - 1 for V = 4: one number added to all logits changes no probability, so that three dimensions are no bottleneck
     _require("dimension", 3, control=control)
     _require("dimension", 2, with_all_three=with_all_three)
-    return _monotone_growth(
+    return _checks_of_growth(
         Grid(control, skewed=True),
         Grid(with_all_three, skewed=True),
         measure=measure,
@@ -258,23 +259,23 @@ def controls_squared_loss(
     """Under the squared loss with skewed classes, from small starts, the warm-up is followed by a monotone, saturating
     growth of the effective rank.
 
-    Starts are small up to scale {small_scale:g}. The rank is RankMe, the exponential of the entropy of the eigenvalues
-    of the features' covariance about the mean. A fall or a rise counts from {threshold:g} on. A draw agrees if its rank
-    does four things; the shares in brackets are of the flows that did not fail. It falls to the trough, its lowest
-    value until the first class is learned, its mean output above one half ({share_warming_up:.0%}). It rises from there
-    ({share_rising:.0%}). It does not fall after such a rise ({share_never_falling:.1%}; draws that never rise count
-    among these). Over the last half decade of time (a factor of √10) it does not change by as much
-    ({share_saturating:.0%}). The share that agrees is {value:.1%}, where flows that failed count against it; its 95 %
-    interval must not reach below {majority_share:.0%}. With skew, a bottleneck and cross-entropy together the rank does
-    not fall after a rise in {share_never_falling_with_all_three:.1%}. Of the draws under the squared loss
-    {share_falling_while_rare:.1%} fall by as much while the rarest classes are learned. How soon the rank saturates,
-    which is quickly in the paper's figure, is not judged. Whether the rank falls less often in this control is another
-    claim, `controls_differ_squared_loss`.
+    The share of draws that agree is {value:.1%}; its 95 % interval must not reach below {majority_share:.0%}. A draw
+    agrees if its rank does four things, of which the shares in brackets are of the flows that did not fail. It falls to
+    the trough, its lowest value until the first class is learned, its mean output above one half
+    ({share_warming_up:.0%}). It rises from there ({share_rising:.0%}). It does not fall after such a rise
+    ({share_never_falling:.1%}; draws that never rise count among these). Over the last half decade of time (a factor of
+    √10) it changes by less than a fall or a rise ({share_saturating:.0%}). A fall or a rise counts from {threshold:g}
+    on; flows that failed count against the claim. Starts are small up to scale {small_scale:g}. The rank is RankMe, the
+    exponential of the entropy of the eigenvalues of the features' covariance about the mean. With skew, a bottleneck
+    and cross-entropy together the rank does not fall after a rise in {share_never_falling_with_all_three:.1%} of the
+    flows. Of the flows under the squared loss {share_falling_while_rare:.1%} fall by as much while the rarest classes
+    are learned. How soon the rank saturates, which is quickly in the paper's figure, is not judged. Whether the rank
+    falls less often in this control is another claim, `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)
     _require("dimension", 2, control=control, with_all_three=with_all_three)
-    return _monotone_growth(
+    return _checks_of_growth(
         Grid(control, skewed=True),
         Grid(with_all_three, skewed=True),
         measure=measure,
@@ -304,22 +305,22 @@ def controls_squared_loss_uniform(
     """Under the squared loss with equal classes, from small starts, the warm-up is followed by a monotone, saturating
     growth of the effective rank.
 
-    Starts are small up to scale {small_scale:g}. The rank is RankMe, the exponential of the entropy of the eigenvalues
-    of the features' covariance about the mean. A fall or a rise counts from {threshold:g} on. A draw agrees if its rank
-    does four things; the shares in brackets are of the flows that did not fail. It falls to the trough, its lowest
-    value until the first class is learned, its mean output above one half ({share_warming_up:.0%}). It rises from there
-    ({share_rising:.0%}). It does not fall after such a rise ({share_never_falling:.1%}; draws that never rise count
-    among these). Over the last half decade of time (a factor of √10) it does not change by as much
-    ({share_saturating:.0%}). The share that agrees is {value:.1%}, where flows that failed count against it; its 95 %
-    interval must not reach below {majority_share:.0%}. With skew, a bottleneck and cross-entropy together the rank does
-    not fall after a rise in {share_never_falling_with_all_three:.1%}. Of the draws of this control
-    {share_falling_while_rare:.1%} fall by as much while classes are learned. Whether the rank falls less often in this
-    control is another claim, `controls_differ_squared_loss`.
+    The share of draws that agree is {value:.1%}; its 95 % interval must not reach below {majority_share:.0%}. A draw
+    agrees if its rank does four things, of which the shares in brackets are of the flows that did not fail. It falls to
+    the trough, its lowest value until the first class is learned, its mean output above one half
+    ({share_warming_up:.0%}). It rises from there ({share_rising:.0%}). It does not fall after such a rise
+    ({share_never_falling:.1%}; draws that never rise count among these). Over the last half decade of time (a factor of
+    √10) it changes by less than a fall or a rise ({share_saturating:.0%}). A fall or a rise counts from {threshold:g}
+    on; flows that failed count against the claim. Starts are small up to scale {small_scale:g}. The rank is RankMe, the
+    exponential of the entropy of the eigenvalues of the features' covariance about the mean. With skew, a bottleneck
+    and cross-entropy together the rank does not fall after a rise in {share_never_falling_with_all_three:.1%} of the
+    flows. Of the flows of this control {share_falling_while_rare:.1%} fall by as much while classes are learned.
+    Whether the rank falls less often in this control is another claim, `controls_differ_squared_loss`.
     """
     _require("loss", "squared", control=control)
     _require("loss", "cross_entropy", with_all_three=with_all_three)
     _require("dimension", 2, control=control, with_all_three=with_all_three)
-    return _monotone_growth(
+    return _checks_of_growth(
         Grid(control, skewed=False),
         Grid(with_all_three, skewed=True),
         measure=measure,
@@ -364,7 +365,7 @@ def _excess(first: pd.Series, second: pd.Series) -> Estimate:
 
 
 def _paired_excess(first: pd.Series, second: pd.Series) -> Estimate:
-    """Return the same as `_excess`, of pairs of draws with the same start.
+    """Return what `_excess` returns, for pairs of draws with the same start.
 
     A pair has the same index in both series; draws whose index is in one of them alone are left out.
     """
@@ -372,7 +373,7 @@ def _paired_excess(first: pd.Series, second: pd.Series) -> Estimate:
     return difference(pairs["first"], pairs["second"])
 
 
-def _falls_are_rarer(change: str, excess: Estimate) -> Check:
+def _check_of_rarer_falls(change: str, excess: Estimate) -> Check:
     """Check that fewer draws fall after growth with something changed; `change` says what, in words.
 
     `excess` is the share of draws that fall without the change, minus that with it.
@@ -407,21 +408,20 @@ def controls_differ(
     """Under cross-entropy, from small starts, the three phases are more frequent with skewed classes and a bottleneck
     than without one of them.
 
-    By Figure 12, removing the skew or the bottleneck gets rid of the three phases. It draws one run of each case, which
-    we read as rarer phases. They are a fall of the effective rank to its trough, the lowest value until the first class
-    is learned, then a rise, and a fall while the rare classes are learned, each of {threshold:g} or more. Only sizes
-    that show the phases can tell whether they are rarer in a control. These are the sizes with one frequent class, from
-    {mildest_sizes} to {most_skewed_sizes}, all together. The phases show in {with_both:.0%} of the draws with skew and
-    the bottleneck of two dimensions, with equal classes in {equal:.1%}, in three dimensions in {in_three:.0%} and in
-    four in {in_four:.0%}. The verdict depends on when the third phase ends, which the paper does not say. If a fall
-    after the rare classes are learned counts as well, the shares are {with_later_falls:.0%},
-    {equal_with_later_falls:.1%}, {in_three_with_later_falls:.0%} and {in_four_with_later_falls:.0%}. In two dimensions
-    the rank hardly ever ends below its peak: the last fall is a dip. At 33 : 33 : 33 : 1 the rank hardly falls before
-    the rare class is learned: the phases show in {one_rare:.1%} of the draws. If later falls count, they show in
-    {one_rare_with_later_falls:.0%}, with equal classes in {one_rare_equal_with_later_falls:.1%} and in three dimensions
-    in {one_rare_in_three_with_later_falls:.1%}. A flow that failed counts against the claim. Starts up to scale
-    {small_scale:g} are judged. That the rank of a control never falls is what `controls_uniform` and
-    `controls_no_bottleneck` test.
+    The share of draws that show the phases, less that of each control, must be above zero. By Figure 12, removing the
+    skew or the bottleneck gets rid of the three phases; it draws one run of each case, which we read as rarer phases.
+    The phases are a fall of the effective rank to its trough, the lowest value until the first class is learned, then a
+    rise, and a fall while the rare classes are learned, each of {threshold:g} or more. Only sizes that show the phases
+    can tell whether they are rarer in a control. These are the sizes with one frequent class, from {mildest_sizes} to
+    {most_skewed_sizes}, all together. The phases show in {with_both:.0%} of the draws with skew and the bottleneck of
+    two dimensions, with equal classes in {equal:.1%}, in three dimensions in {in_three:.0%} and in four in
+    {in_four:.0%}. The verdict depends on when the third phase ends, which the paper does not say. If a fall after the
+    rare classes are learned counts as well, the shares are {with_later_falls:.0%}, {equal_with_later_falls:.1%},
+    {in_three_with_later_falls:.0%} and {in_four_with_later_falls:.0%}. At 33 : 33 : 33 : 1 the phases show in
+    {one_rare:.1%} of the draws. If later falls count, they show in {one_rare_with_later_falls:.0%}, with equal classes
+    in {one_rare_equal_with_later_falls:.1%} and in three dimensions in {one_rare_in_three_with_later_falls:.1%}. A flow
+    that failed counts against the claim. Starts up to scale {small_scale:g} are judged. That the rank of a control
+    never falls is what `controls_uniform` and `controls_no_bottleneck` test.
     """
     _require("loss", "cross_entropy", one_frequent=one_frequent, narrow=narrow, wide=wide)
     _require("dimension", 2, narrow=narrow)
@@ -437,7 +437,7 @@ def controls_differ(
         return rows[(rows["dimension"] == dimension) & (rows["skewed"] == skewed)]["value"].to_numpy()
 
     def shows_with_one_rare(grid: Grid, quantity: Quantity) -> np.ndarray:
-        """Return the same of the draws of a grid whose sizes are 33, 33, 33 and 1, or four times 25."""
+        """Return whether each draw of a grid with 33, 33, 33 and 1 examples, or four times 25, shows the phases."""
         flags = grid.number(quantity, measure=MEASURES["examples"]["rankme_centred"], threshold=threshold)
         return flags[SmallStarts(grid.scale, small_scale).judged]
 
@@ -459,7 +459,7 @@ def controls_differ(
             # the roles of the two shares exchanged
             rivals={"the phases are more frequent in the control, not rarer": {"estimate": -excess}},
         )
-    yield can_fall("share of draws that show the phases with nothing left out", with_both, premise_share)
+    yield premise_of_falls("share of draws that show the phases with nothing left out", with_both, premise_share)
     skewed_sizes = one_frequent.loc[one_frequent["skewed"], "counts"].unique()
     one_rare, one_rare_equal = Grid(narrow, skewed=True), Grid(narrow, skewed=False)
     yield Facts(
@@ -513,18 +513,20 @@ def controls_differ_squared_loss(
     """With skewed classes and a bottleneck, from small starts, the effective rank falls after its growth more often
     under cross-entropy than under the squared loss, both with the same skewed classes and with equal ones.
 
-    The paper draws one run of each case, which we read as rarer falls under the squared loss. Only sizes at which the
-    rank falls under cross-entropy can tell whether falls are rarer under another loss. They are those where one class
-    is rare and those where one is frequent. A fall is one of {threshold:g} or more, after as large a rise since the
-    trough, the rank's lowest value until the first class is learned. It counts whenever it happens, not only as the
-    last of three phases, as in `controls_differ`. At 33 : 33 : 33 : 1 the rank falls in {one_rare:.1%} of the draws
-    under cross-entropy, in {one_rare_squared:.1%} under the squared loss and in {one_rare_squared_equal:.1%} under the
-    squared loss with equal classes. At 200 to 3000 : 1 : 1 : 1 together, where one class is frequent, the shares are
-    {one_frequent:.1%}, {one_frequent_squared:.1%} and {one_frequent_squared_equal:.1%}. A flow that failed counts
-    against the claim. Starts up to scale {small_scale:g} are judged. The paper's controls have eight examples, at which
-    hardly a draw falls under cross-entropy: from 3, 2, 2, 1 to 5, 1, 1, 1 the share is {eight_examples:.1%}, under the
-    squared loss {eight_examples_squared:.1%}, and under it with equal classes {eight_examples_squared_equal:.1%}. The
-    rank is RankMe about the mean: the exponential of the entropy of the eigenvalues of the features' covariance.
+    The share of draws that fall under cross-entropy, less that under the squared loss, must be above zero, with the
+    same skewed classes and with equal ones. The paper draws one run of each case, which we read as rarer falls under
+    the squared loss. Only sizes at which the rank falls under cross-entropy can tell whether falls are rarer under
+    another loss. They are those where one class is rare and those where one is frequent. A fall is one of {threshold:g}
+    or more, after as large a rise since the trough, the rank's lowest value until the first class is learned. It counts
+    whenever it happens, not only as the last of three phases, as in `controls_differ`. At 33 : 33 : 33 : 1 the rank
+    falls in {one_rare:.1%} of the draws under cross-entropy, in {one_rare_squared:.1%} under the squared loss and in
+    {one_rare_squared_equal:.1%} under the squared loss with equal classes. At 200 to 3000 : 1 : 1 : 1 together, where
+    one class is frequent, the shares are {one_frequent:.1%}, {one_frequent_squared:.1%} and
+    {one_frequent_squared_equal:.1%}. A flow that failed counts against the claim. Starts up to scale {small_scale:g}
+    are judged. The paper's controls have eight examples: from 3, 2, 2, 1 to 5, 1, 1, 1 the share is
+    {eight_examples:.1%} under cross-entropy, under the squared loss {eight_examples_squared:.1%}, and under it with
+    equal classes {eight_examples_squared_equal:.1%}. The rank is RankMe about the mean: the exponential of the entropy
+    of the eigenvalues of the features' covariance.
     """
     _require("loss", "cross_entropy", cross_entropy=cross_entropy, one_frequent=one_frequent, eight=eight)
     _require("loss", "squared", squared=squared, one_frequent_squared=one_frequent_squared, eight_squared=eight_squared)
@@ -546,11 +548,11 @@ def controls_differ_squared_loss(
     }
     # with the same classes both losses have the same starts, so that draws are paired; equal classes have other starts
     for sizes, falls in with_all_three.items():
-        yield _falls_are_rarer(f"the squared loss, at {sizes}", _paired_excess(falls, skewed[sizes]))
-        yield _falls_are_rarer(f"the squared loss and equal classes, at {sizes}", _excess(falls, equal[sizes]))
+        yield _check_of_rarer_falls(f"the squared loss, at {sizes}", _paired_excess(falls, skewed[sizes]))
+        yield _check_of_rarer_falls(f"the squared loss and equal classes, at {sizes}", _excess(falls, equal[sizes]))
     for sizes, falls in with_all_three.items():
         name = f"share of draws that fall after growth with nothing left out, at {sizes}"
-        yield can_fall(name, falls.to_numpy(), premise_share)
+        yield premise_of_falls(name, falls.to_numpy(), premise_share)
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,
@@ -576,12 +578,12 @@ def controls_differ_squared_loss(
 def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *, exceptions: Fraction) -> Claim:
     """Under the squared loss with skewed classes and a bottleneck only the most frequent classes are learned.
 
-    A class is learned if the mean output of its own class over its examples is above one half at the end. In two
-    dimensions the flow ends at outputs that are a best approximation of rank two of the labels. This has the two most
-    frequent classes or, where several share the second place, the most frequent one and a mixture of these. A draw
-    counts if some classes are learned and some are not, and if no learned class is rarer than one that is not learned.
-    Under cross-entropy, where probabilities are read instead of outputs, all classes are learned in
-    {share_learning_all_classes:.0%} of the draws.
+    A draw counts if some classes are learned and some are not, and if no learned class is rarer than one that is not
+    learned; at most {exceptions} of the draws may differ. A class is learned if the mean output of its own class over
+    its examples is above one half at the end. In two dimensions the flow ends at outputs that are a best approximation
+    of rank two of the labels. This has the two most frequent classes or, where several share the second place, the most
+    frequent one and a mixture of these. Under cross-entropy, where probabilities are read instead of outputs, all
+    classes are learned in {share_learning_all_classes:.0%} of the draws.
     """
     _require("loss", "cross_entropy", cross_entropy=cross_entropy)
     _require("loss", "squared", squared=squared)
@@ -614,5 +616,5 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
     )
     final = Grid(cross_entropy, skewed=True).entries(FINAL)
     yield Facts(
-        share_learning_all_classes=np.mean((final > LEARNED).all(axis=1))
+        exceptions=one_in(exceptions), share_learning_all_classes=np.mean((final > LEARNED).all(axis=1))
     )  # a flow that failed, nan, has not learned

@@ -45,7 +45,7 @@ from learning_dynamics.papers.softmax_dynamics.invariants.quantities import (
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, draw_columns, select
 
-# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
+# Settings of these claims, whose values are in workflow/config/softmax_dynamics.yaml:
 # - simple_gap, of `theorem_b_3_proportional`: least distance of neighbouring singular values, zero included, relative
 #   to the largest, at which a spectrum counts as simple; chosen, `vary` in the configuration tries others
 # - many_classes, of `theorem_b_3_dominant_class`: number of classes from which on random starts have the "many classes"
@@ -91,7 +91,7 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple_ga
         "rates like its square root": 0.5,
     }
     for matrix in (FEATURES, CLASSIFIER):
-        yield _rates_follow_a_power(matrix, flows, 1.0, simple_gap=simple_gap, rivals=other_exponents)
+        yield _check_of_power(matrix, flows, 1.0, simple_gap=simple_gap, rivals=other_exponents)
     log_sigma, log_rate = np.log(starts["sigma"].to_numpy()), np.log(starts["rate"].abs().to_numpy())
     # Draws of this check are singular values. log rate is log |g_i| + log sigma_i: if g_i is independent of sigma_i,
     # the slope is one.
@@ -116,7 +116,7 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple_ga
 
 
 @takes_rivals("exponent", scaled=True)
-def _rates_follow_a_power(matrix: FactorNames, flows: Sequence[Table], exponent: float, *, simple_gap: float) -> Check:
+def _check_of_power(matrix: FactorNames, flows: Sequence[Table], exponent: float, *, simple_gap: float) -> Check:
     """Check along flows that singular values change at -g_i sigma_i^exponent, where the spectrum is simple.
 
     The predictions in the table are those of eqs. 17 and 18, whose exponent is one; `takes_rivals` adds `rivals`, other
@@ -156,7 +156,7 @@ class Orders(NamedTuple):
 ORDERS = Orders(aligned=0.5, random=0.0, repeated=1.0)  # errata 1
 # The rivals of `theorem_b_3_dominant_class`, by the orders that they predict; each replaces the order of every check
 # that has one. The first reads eq. 22, "proportional to O(N)", without "bounded" in the sentence before it. Each of the
-# next three differs from ORDERS in one order: the check of that order refuses it, the others let it through.
+# next three differs from ORDERS in one order: the check of that order refuses it, the other checks do not.
 OTHER_ORDERS = {
     "rates in proportion to N": Orders(aligned=1.0, random=1.0, repeated=1.0),
     "the root of N at random starts as well": Orders(aligned=0.5, random=0.5, repeated=1.0),
@@ -190,22 +190,24 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     slope is {order_of_repeated_context:.3f}.
     """
     growth = r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned"
-    yield _has_order(
+    yield _check_of_order(
         growth,
         _orders_in_size(early),
         ORDERS.aligned,
         left_by_alignment=_order_left_by_alignment(early),
         rivals={phrase: orders.aligned for phrase, orders in OTHER_ORDERS.items()},
     )
-    yield _has_order(
+    yield _check_of_order(
         f"{growth}, one repeated context",
         _orders_in_size(repeated),
         ORDERS.repeated,
         rivals={phrase: orders.repeated for phrase, orders in OTHER_ORDERS.items()},
     )
-    random = starts[starts["classes"] >= many_classes]
-    random_rates = random["rate"].abs() / random["sigma"]  # |d sigma_i / dt| / sigma_i; draws are singular values
-    order_at_random = slope(np.log(random["largest"]), np.log(random_rates))
+    random_starts = starts[starts["classes"] >= many_classes]
+    random_rates = (
+        random_starts["rate"].abs() / random_starts["sigma"]
+    )  # |d sigma_i / dt| / sigma_i; draws are singular values
+    order_at_random = slope(np.log(random_starts["largest"]), np.log(random_rates))
     yield equal(
         r"slope of $\log(|\dot\sigma_i| / \sigma_i)$ on $\log N$ at random starts",
         order_at_random,
@@ -237,8 +239,8 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     )
     # Rates are below sigma N^order: at random starts as well, where the typical rate does not grow with N. The bound
     # has the order of aligned features, the largest with orthonormal inputs. Rivals of an order of 1/2 or more pass
-    # this check, and are refused by one of those above.
-    yield _is_bounded_by_a_power(
+    # this check, and are refused by one of the checks above.
+    yield _check_of_bound(
         starts,
         early,
         ORDERS.aligned,
@@ -265,7 +267,7 @@ def _orders_in_size(early: Table) -> np.ndarray:
 
 
 @takes_rivals("order", scaled=True)
-def _has_order(name: str, orders: np.ndarray, order: float, *, left_by_alignment: ArrayLike = 0.0) -> Check:
+def _check_of_order(name: str, orders: np.ndarray, order: float, *, left_by_alignment: ArrayLike = 0.0) -> Check:
     """Check that each seed's measured order in N is `order`, up to what incomplete alignment may change.
 
     `orders` and `left_by_alignment` have the shape (seeds,). `takes_rivals` adds `rivals`, which are other orders.
@@ -322,7 +324,7 @@ def _growth_deficits(early: Table) -> pd.DataFrame:
 
 
 @takes_rivals("order")
-def _is_bounded_by_a_power(starts: Table, early: Table, order: float) -> Check:
+def _check_of_bound(starts: Table, early: Table, order: float) -> Check:
     """Check that relative growth rates, random and aligned, are at most N^order.
 
     Draws of this check are singular values of the random starts and recorded times of the early flows.
@@ -420,9 +422,9 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped_error: 
     for independent directions it is the root of $1 / (V - 1)$.
     """
     flows = [early, repeated]
-    # The first three rivals are other bounds, by which |g_i| is divided instead of N (twice |g_i| / N for half of N).
-    # They alter this check alone; that of the sums taken apart alters the other two. Draws are as in
-    # `theorem_b_3_bound`, at the last recorded time alone.
+    # The three rivals of this check are other bounds: |g_i| is divided by them instead of N, and so twice |g_i| / N is
+    # compared for half of N. They leave the other two checks as they are. Draws are singular values of the random
+    # starts, and early flows at their last recorded time.
     yield every_draw(
         r"$|g_i| / N$ without terms in $1/V$, at uniform predictions",
         _gains_left(starts, flows, 1.0),
@@ -508,8 +510,8 @@ def _root_of_ratio(numerator: np.ndarray, denominator: np.ndarray) -> Estimate:
     linearised error of r. The root's interval has the roots of its ends.
     """
     ratio = numerator.mean() / denominator.mean()
-    half = mean((numerator - ratio * denominator) / denominator.mean()).uncertainty
-    lower, upper = np.sqrt(max(ratio - half, 0.0)), np.sqrt(ratio + half)
+    half_width = mean((numerator - ratio * denominator) / denominator.mean()).uncertainty
+    lower, upper = np.sqrt(max(ratio - half_width, 0.0)), np.sqrt(ratio + half_width)
     return Estimate(
         value=float(np.sqrt(ratio)),
         lower=float(lower),

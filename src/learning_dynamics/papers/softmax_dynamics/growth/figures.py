@@ -28,21 +28,24 @@ def growth(flow: Table, starts: Table, *, members: Count, simple_gap: Positive) 
     The difference, relative to $|\dot f|$, is drawn against the relative gap of the spectrum. The gap, which counts
     that to zero, is at most one half. The dashed line is the rounding error of a rate measured by differences. Left of
     the dotted line the spectrum does not count as simple. (b) shows rates at random balanced starts of one scale, where
-    singular values differ by chance. The black line has the fitted slope, {slope:.2f} (95 % interval {low:.2f} to
-    {high:.2f}), the grey ones slopes 0 and 2. (c) shows rates along the flow against the singular value itself, a line
-    for each of the first seeds. The dashed line has slope one; paths bend away from it because $g_i$ changes. They
-    plunge where a shrinking singular value turns to growth (left), and once classes are learned (right).
+    singular values differ by chance. The black line has the fitted slope, {slope:.2f} (95 % interval {slope_lower:.2f}
+    to {slope_upper:.2f}), the grey ones slopes 0 and 2. (c) shows rates along the flow against the singular value
+    itself, a line for each of the first seeds. The dashed line has slope one; paths bend away from it because $g_i$
+    changes. The rate is zero where a shrinking singular value turns to growth, and falls towards zero once classes are
+    learned.
     """
+    # the setting `members` is how many seeds are drawn as lines in (c)
+    lines = members
     figure, (error_axis, start_axis, flow_axis) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     _error_panel(error_axis, flow, simple_gap)
     fit = _start_panel(start_axis, starts)
-    _flow_panel(flow_axis, flow, members)
+    _flow_panel(flow_axis, flow, lines)
     for axis in (error_axis, start_axis, flow_axis):
         axis.set(xscale="log", yscale="log")
     for axis, title in ((error_axis, "Theorem B.3"), (start_axis, "random starts"), (flow_axis, "along the flow")):
         axis.set_title(title)
     letters((error_axis, start_axis, flow_axis))
-    facts = {"slope": fit.value, "low": fit.lower, "high": fit.upper}
+    facts = {"slope": fit.value, "slope_lower": fit.lower, "slope_upper": fit.upper}
     alt = "Errors of the predicted product against the gap; rates against singular values at starts and along flows."
     return Plot(figure, facts, alt)
 
@@ -84,11 +87,11 @@ def _start_panel(axis: Axes, starts: Table) -> Estimate:
     return fit
 
 
-def _flow_panel(axis: Axes, flow: Table, members: int) -> None:
-    """Plot rates along flows over singular values, a line for each of the first `members` seeds, and a slope of one."""
+def _flow_panel(axis: Axes, flow: Table, lines: int) -> None:
+    """Plot rates along flows over singular values, a line for each of the first `lines` seeds, and a slope of one."""
     sigma, rates = select(flow, quantities.SIGMA), select(flow, quantities.FEATURES.rate)
     for index, colour in zip((1, 2), sequence(2), strict=True):
-        for seed in range(members):
+        for seed in range(lines):
             sigma_of_seed, rate_of_seed = (select(table, index=index, seed=seed)["value"] for table in (sigma, rates))
             label = rf"$\sigma_{index}$" if seed == 0 else None  # the legend has each singular value once
             axis.plot(sigma_of_seed, rate_of_seed.abs(), color=colour, lw=0.6, alpha=0.6, label=label, zorder=3 - index)
@@ -104,14 +107,14 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
 
     (a) shows relative growth rates $|\dot\sigma_i| / \sigma_i$ at random balanced starts with {classes} classes,
     against the size $N$ of the largest class. Small dots are single rates, the smallest below the panel; large dots are
-    their root mean square. Lines show growth as $\sqrt{N}$ and as $N$ from the first large dot; the others follow
-    neither. (b) shows the growth rate of $\sigma_1$ after a tiny start has aligned with the fastest direction. It grows
-    as $\sqrt{N}$ for orthonormal inputs (filled, solid). Where the $N$ examples repeat one context and share its row of
-    $f$ (open, dashed), it grows as $N$. Lines are the spectral norm of $A$, the loss's gradient by the logits; in the
-    second case its rows are multiplied by their class's size. (c) Circles are the relative error of dropping terms in
-    $1/V$ from $g_i$ in $\dot\sigma_i = -g_i \sigma_i$ (eq. 21). Triangles are the same with the two sums of eq. 21
-    taken apart, an error above one. Squares are how far the spectral norm of $A$ is below $\sqrt{N}$, at the $N$ where
-    it is furthest below. The dashed line is $1 / \sqrt{V}$.
+    their root mean square. Lines show growth as $\sqrt{N}$ and as $N$ from the first large dot. (b) shows the growth
+    rate of $\sigma_1$ after a tiny start has aligned with the fastest direction. By errata 1 it grows as $\sqrt{N}$ for
+    orthonormal inputs (filled, solid), and as $N$ where the $N$ examples repeat one context and share its row of $f$
+    (open, dashed). Lines are the spectral norm of $A$, the loss's gradient by the logits; in the second case its rows
+    are multiplied by their class's size. (c) Circles are the relative error of dropping terms in $1/V$ from $g_i$ in
+    $\dot\sigma_i = -g_i \sigma_i$ (eq. 21). Triangles are the same with the two sums of eq. 21 taken apart. Squares are
+    how far the spectral norm of $A$ is below $\sqrt{N}$, at the $N$ where it is furthest below. The dashed line is $1 /
+    \sqrt{V}$.
     """
     figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.9))
     random_axis, aligned_axis, error_axis = axes

@@ -60,7 +60,7 @@ RESOLUTION = 1e-4
 
 
 @takes_rivals("errors")
-def _vanishes(name: str, errors: np.ndarray, *, tolerance: ArrayLike, because: str) -> Check:
+def _check_of_zero(name: str, errors: np.ndarray, *, tolerance: ArrayLike, because: str) -> Check:
     """Check that relative errors, shape (draws,), are zero on every draw but for those of the method.
 
     `takes_rivals` adds `rivals`: other errors, of what vanishes by the rival.
@@ -72,7 +72,7 @@ def _vanishes(name: str, errors: np.ndarray, *, tolerance: ArrayLike, because: s
 
 
 @takes_rivals("factor", scaled=True)
-def _rates_are(
+def _check_of_rates(
     name: str,
     factor: float,
     *,
@@ -131,7 +131,7 @@ def lemma_b_1(curves: Table, flow: Table, *, simple_gap: Positive) -> Claim:
     # Chosen: a thousandth is far above the errors allowed. At a simple_gap of 0.01 these are 1e-7 on curves, by
     # `truncation_error`, and 2e-10 along flows, by `difference_error`.
     other_factors = {"rates a thousandth larger": 1.001, "rates of the opposite sign": -1.0}
-    yield _rates_are(
+    yield _check_of_rates(
         r"largest error of $\dot\sigma_k$ along the curves, relative to $|\dot M|$",
         1.0,
         table=curves,
@@ -143,7 +143,7 @@ def lemma_b_1(curves: Table, flow: Table, *, simple_gap: Positive) -> Claim:
         rivals=other_factors,
     )
     for matrix in (FEATURES, CLASSIFIER):
-        yield _rates_are(
+        yield _check_of_rates(
             rf"largest error of $\dot\sigma_k({matrix.symbol})$ along the flow, relative to $|\dot {matrix.symbol}|$",
             1.0,
             table=flow,
@@ -166,7 +166,7 @@ def conservation(balanced: Table, gaussian: Table) -> Claim:
     """
     flows = (balanced, gaussian)
     imbalance = Draws(flows).largest(IMBALANCE)
-    yield _vanishes(
+    yield _check_of_zero(
         r"largest change of $f^T f - W W^T$ relative to $|f^T f + W W^T|$",
         Draws(flows).largest(DRIFT),
         tolerance=flow_error(flows),
@@ -231,7 +231,7 @@ def equation_12(inputs: Table) -> Claim:
     # df/dt = X dTheta/dt = -eta X X^T A W^T, which is eq. 12 where X X^T = 1. Both flows have errors of integration.
     # These grow like the tolerance, so that the error at one `looser` times as large is about `looser` times that of
     # the free flow, and leaves room for that of the linear one.
-    yield _vanishes(
+    yield _check_of_zero(
         "largest distance of linear from free features, relative to these",
         distances.loc[0.0].to_numpy(),
         tolerance=errors.loc[0.0].to_numpy(),
@@ -261,14 +261,14 @@ def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Claim:
     second sign of the proof does not occur.
     """
     # the rival alters both checks: it is other data, flows from Gaussian starts
-    yield _vanishes(
+    yield _check_of_zero(
         r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$",
         Draws(flows).largest(SPECTRUM_DIFFERENCE),
         tolerance=flow_error(flows),
         because="ten times the integrator's relative tolerance",
         rivals={"starts that are not balanced": Draws(unbalanced).largest(SPECTRUM_DIFFERENCE)},
     )
-    yield _vanishes(
+    yield _check_of_zero(
         r"largest sine of the angle of $v_{1i}$ and $u_{2i}$, times the gap of squares over $\sigma_1^2$",
         Draws(flows).largest(DIRECTION_DIFFERENCE),
         tolerance=flow_error(flows),

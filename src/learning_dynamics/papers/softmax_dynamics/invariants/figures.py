@@ -37,14 +37,13 @@ def invariants(
     speed of the matrix $M$. The horizontal axis is the gap of the spectrum, along the flow relative to the largest
     singular value. Dashed lines bound the error of finite differences: truncation along the curves (orange), rounding
     along the flow (black). Left of the dotted line singular values of the flow are too close to each other, or to zero,
-    to count as simple. (b) shows the distance of linear features $X \Theta$ from free features with the same start. It
-    is as large as the features for correlated inputs: eq. 12 needs orthonormal ones. The dashed line is the integration
-    error of the free ones at a tolerance {looser:g} times as large. (c) shows the relative change of $f^T f - W W^T$
-    along gradient descent with four learning rates $\eta$, (d) along the flow from balanced and Gaussian starts. (e)
-    shows, from balanced starts, the two factors' difference of squared singular values, and the angle of their singular
-    vectors, weighted by the gap (Theorem B.2). In (d) and (e) black dashed lines are ten times the integrator's
-    tolerance. (f) shows the same as (e) from Gaussian starts, which the theorem leaves out: the conserved difference is
-    not zero, but small beside the grown factors.
+    to count as simple. (b) shows the distance of linear features $X \Theta$ from free features with the same start; eq.
+    12 needs orthonormal inputs. The dashed line is the integration error of the free ones at a tolerance {looser:g}
+    times as large. (c) shows the relative change of $f^T f - W W^T$ along gradient descent with {rates} learning rates
+    $\eta$, (d) along the flow from balanced and Gaussian starts. (e) shows, from balanced starts, the two factors'
+    difference of squared singular values, and the angle of their singular vectors, weighted by the gap (Theorem B.2).
+    In (d) and (e) black dashed lines are ten times the integrator's tolerance. (f) shows the same as (e) from Gaussian
+    starts, whose conserved difference is not zero: the theorem leaves them out.
     """
     figure, ((lemma_axis, reduction_axis, descent_axis), (flow_axis, balanced_axis, gaussian_axis)) = plt.subplots(
         2, 3, figsize=(WIDTH, 5.0)
@@ -52,13 +51,13 @@ def invariants(
     _lemma(lemma_axis, curves, balanced, simple_gap)
     _reduction(reduction_axis, inputs)
     rates = sorted(descent["learning_rate"].unique(), reverse=True)
-    for rate, dark in zip(rates, sequence(len(rates)), strict=True):
-        _worst(descent_axis, select(descent, quantities.DRIFT, learning_rate=rate), dark, rf"$\eta = {rate:g}$")
+    for rate, colour in zip(rates, sequence(len(rates)), strict=True):
+        _worst(descent_axis, select(descent, quantities.DRIFT, learning_rate=rate), colour, rf"$\eta = {rate:g}$")
     descent_axis.set(title="conservation, descent", ylabel=r"change of $f^T f - W W^T$")
     descent_axis.margins(y=0.3)
     descent_axis.legend(loc="upper center", ncols=2, handlelength=1.0, columnspacing=0.8, fontsize=7.5)
-    for table, colour, label in ((balanced, "vermilion", "balanced"), (unbalanced, "purple", "Gaussian")):
-        _worst(flow_axis, select(table, quantities.DRIFT), COLOURS[colour], label)
+    for table, name, label in ((balanced, "vermilion", "balanced"), (unbalanced, "purple", "Gaussian")):
+        _worst(flow_axis, select(table, quantities.DRIFT), COLOURS[name], label)
     flow_axis.set(title="conservation, flow", ylabel=r"change of $f^T f - W W^T$")
     for axis, table, title in (
         (balanced_axis, balanced, "Theorem B.2"),
@@ -76,7 +75,7 @@ def invariants(
         axis.set(xscale="log", yscale="log", xlabel="time $t$")
     letters((lemma_axis, reduction_axis, descent_axis, flow_axis, balanced_axis, gaussian_axis))
     alt = "Errors of the identities against gaps of the spectrum and over time, beside the error of the method."
-    return Plot(figure, {"looser": settings_of(inputs)["looser"]}, alt)
+    return Plot(figure, {"looser": settings_of(inputs)["looser"], "rates": len(rates)}, alt)
 
 
 def _lemma(axis: Axes, curves: Table, flow: Table, simple_gap: float) -> None:

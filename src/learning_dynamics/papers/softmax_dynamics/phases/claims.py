@@ -45,7 +45,7 @@ from learning_dynamics.papers.softmax_dynamics.spectra import SPECTRA, Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
+# Settings of these claims, whose values are in workflow/config/softmax_dynamics.yaml:
 # - factor, of `phases_warmup` and `rare_classes_separate`: least factor by which a separation must grow; chosen, `vary`
 #   in the configuration tries others
 # - factor, of `frequent_classes_gain_confidence`: least factor by which an error must shrink; chosen, `vary` tries
@@ -74,11 +74,11 @@ def phases_warmup(grid: Table, *, factor: Positive, small_scale: Positive, major
     Features are the rows of $f$, one for each example; the weights of a class are its column of the classifier $W$.
     Separation is the distance of the class's mean from that of the others, in units of the spread within the two
     groups. A space separates if its separation grows by the factor {factor:g} or more from the start until the first
-    class is learned: features do in {value:.0%} of the draws, weights in {share_with_separating_weights:.0%}. In the
-    median draw the separation of the features grows {median_growth_of_features:.2g}-fold, that of the weights
-    {median_growth_of_weights:.2g}-fold. That of the features grows least at scale {scale_of_least_growth:g},
-    {least_growth:.2g}-fold. Starts of scales above {small_scale:g} are left out. Alignment of the eigenvectors of both
-    spaces is another claim, `alignment`.
+    class is learned. Both must in most draws: features do in {value:.0%} of the draws, weights in
+    {share_with_separating_weights:.0%}. In the median draw the separation of the features grows
+    {median_growth_of_features:.2g}-fold, that of the weights {median_growth_of_weights:.2g}-fold. That of the features
+    grows least at scale {scale_of_least_growth:g}, {least_growth:.2g}-fold. Starts of scales above {small_scale:g} are
+    left out. Alignment of the eigenvectors of both spaces is another claim, `alignment`.
     """
     skewed = Grid(grid, skewed=True)
     starts = SmallStarts(skewed.scale, small_scale)
@@ -170,12 +170,13 @@ def phases_entropy_seeking(
     The paper says that after this phase the rare classes start to separate. The phase is therefore taken to last from
     when the first class is learned to just before the first of the rarest begins to be. Where it begins the paper does
     not say; a variant begins at the trough, where the rank is lowest until the first class is learned. In this time the
-    rank, RankMe of the features, rises by {threshold:g} or more in {value:.0%} of the draws. It does so least often at
-    scale {scale_of_lowest_share:g} ({lowest_share:.0%}). There, in {share_without_phase:.0%} of the draws, the rare
-    classes begin before the first class is learned, or at most one record after. Such a draw has no phase of expansion,
-    and its rank does not count as risen. Features expand if both singular values of $f$ grow. Starts of scales above
-    {small_scale:g} are left out{large_starts}. In {share_rising_until_learned:.0%} of the judged draws it rises by as
-    much until all of the rarest classes are learned, and in {share_rising_while_rare:.0%} while they are.
+    rank, RankMe of the features, must rise by {threshold:g} or more in most draws; it does in {value:.0%}. It does so
+    least often at scale {scale_of_lowest_share:g} ({lowest_share:.0%}). There, in {share_without_phase:.0%} of the
+    draws, the rare classes begin before the first class is learned, or at most one record after. Such a draw has no
+    phase of expansion, and its rank does not count as risen. Features expand if both singular values of $f$ grow.
+    Starts of scales above {small_scale:g} are left out{large_starts}. In {share_rising_until_learned:.0%} of the judged
+    draws it rises by as much until all of the rarest classes are learned, and in {share_rising_while_rare:.0%} while
+    they are.
     """
     skewed = Grid(grid, skewed=True)
     starts = SmallStarts(skewed.scale, small_scale)
@@ -198,7 +199,8 @@ def phases_entropy_seeking(
     else:
         expansion = skewed.number(EXPANSION, measure=measure)
         rises_before_rare = unless_nan(expansion >= threshold, expansion)
-    the_time_before = "the time before, instead"  # a rival of all checks but the last: the same in the warm-up
+    # the phrase of a rival of all checks but the last, which gives them the warm-up
+    the_time_before = "the time before, instead"
     yield from most_small_starts(
         "share of draws whose rank rises from the first class learned to when the rarest begin to be",
         rises_before_rare,
@@ -256,12 +258,12 @@ def frequent_classes_gain_confidence(
 
     The error of a class is one minus the mean probability that its examples give their own class. The features are
     taken to expand from when the first class is learned to just before the first of the rarest has a probability of
-    {lower_probability:g}. In this time the error of the most frequent class shrinks by the factor {factor:g} or more in
-    {value:.0%} of the draws. In the median it shrinks {shrinkage_of_frequent:.2g}-fold, that of the rarest, a mean over
-    them, {shrinkage_of_rarest:.2g}-fold. The error of the most frequent class shrinks by more than that of the rarest
-    in {share_shrinking_more:.0%} of the draws. In the time after, until the rarest have a probability of
-    {upper_probability:g}, it does so in {share_shrinking_more_later:.0%}. From the start until the first class is
-    learned the error of the most frequent shrinks {shrinkage_in_warm_up:.2g}-fold in the median.
+    {lower_probability:g}. In this time the error of the most frequent class must shrink by the factor {factor:g} or
+    more in most draws; it does in {value:.0%}. In the median it shrinks {shrinkage_of_frequent:.2g}-fold, that of the
+    rarest, a mean over them, {shrinkage_of_rarest:.2g}-fold. The error of the most frequent class shrinks by more than
+    that of the rarest in {share_shrinking_more:.0%} of the draws. In the time after, until the rarest have a
+    probability of {upper_probability:g}, it does so in {share_shrinking_more_later:.0%}. From the start until the first
+    class is learned the error of the most frequent shrinks {shrinkage_in_warm_up:.2g}-fold in the median.
     """
     probabilities = _probabilities(course)
     sizes = np.array(settings_of(course)["counts"])
@@ -322,10 +324,10 @@ def rare_classes_separate(
     of its column of the classifier $W$ from another. Its unit is the root mean square distance of all these points from
     their centre. The rarest classes separate if their average separation grows by the factor {factor:g} or more while
     they are learned, from just before the first of them has a probability of {lower_probability:g} until all have
-    {upper_probability:g}. In features they separate in {value:.0%} of the draws, {growth_of_features:.2g}-fold in the
-    median; in weights in {share_with_separating_weights:.0%}, {growth_of_weights:.2g}-fold. Before that, from when the
-    first class is learned, the separation of features grows {earlier_growth_of_features:.2g}-fold, that of weights
-    {earlier_growth_of_weights:.2g}-fold.
+    {upper_probability:g}. They must in most draws. In features they separate in {value:.0%} of the draws,
+    {growth_of_features:.2g}-fold in the median; in weights in {share_with_separating_weights:.0%},
+    {growth_of_weights:.2g}-fold. Before that, from when the first class is learned, the separation of features grows
+    {earlier_growth_of_features:.2g}-fold, that of weights {earlier_growth_of_weights:.2g}-fold.
     """
     probabilities = _probabilities(course)
     sizes = np.array(settings_of(course)["counts"])

@@ -53,19 +53,18 @@ def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Plot:
     Gradient flow trains the features $f$ and the classifier $W$ of a linear softmax model, by cross-entropy, from small
     random starts. Each column shows one seed. Of those whose paths are recorded ({seeds} and {strong_seeds}) it is the
     one whose rank over classes stays nearest to the median over all seeds ({all_seeds} and {strong_all_seeds}). Colours
-    in (a) to (d) are classes. (a) and (b) show the paths of the rows of $f$, one for each example; those of a class
-    soon coincide. (c) and (d) show the paths of the columns of $W$. Large dots are the ends. In (b) and (d) the rarest
-    class has the longest feature and the shortest column. (e) and (f) show the two singular values of $f$ and their
-    difference. (g) and (h) show RankMe, centred, over all examples (black) and over the means of classes, each counted
-    once (dark orange). The orange band is the middle half over all seeds, of the rank over classes. A vertical line
-    marks when the class of its colour is learned: its mean probability passes one half.
+    in (a) to (d) are classes. (a) and (b) show the paths of the rows of $f$, one for each example; those of a class may
+    coincide. (c) and (d) show the paths of the columns of $W$. Large dots are the ends. (e) and (f) show the two
+    singular values of $f$ and their difference. (g) and (h) show RankMe, centred, over all examples (black) and over
+    the means of classes, each counted once (dark orange). The orange band is the middle half over all seeds, of the
+    rank over classes. A vertical line marks when the class of its colour is learned: its mean probability passes one
+    half.
 
     Line styles in (a) to (d) and shades in (e) to (h) mark the phases of the rank over classes. The warm-up (dotted,
-    grey) ends where the rank is lowest before the first class is learned. A rise on the way, as in (g) and (h), counts
-    as warm-up. The entropy-seeking phase (solid, blue) begins with a rise and lasts until the rank falls. In the
-    compression-seeking phase (dashed, beige) it falls by at least {threshold:g}. The paper's Figure 4 has the same line
-    styles in its three phases, for sizes that it does not state. Our second setting has all three, over classes and not
-    over examples; the first has two.
+    grey) ends where the rank is lowest before the first class is learned. A rise on the way counts as warm-up. The
+    entropy-seeking phase (solid, blue) begins with a rise and lasts until the rank falls. In the compression-seeking
+    phase (dashed, beige) it falls by at least {threshold:g}; a rank without such a fall has two phases. The paper's
+    Figure 4 has the same line styles in its three phases, for sizes that it does not state.
     """
     figure, grid = plt.subplots(4, 2, figsize=(WIDTH, 8.8), height_ratios=[1.15, 1.15, 1.0, 1.0])
     tables = (skewed, strongly)
@@ -90,8 +89,8 @@ def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Plot:
         "all_seeds": skewed["seed"].nunique(),
         "strong_all_seeds": strongly["seed"].nunique(),
     }
-    alt = "Paths of features and weights, singular values and RankMe in two settings; at the larger skew the rank over "
-    return Plot(figure, facts, alt + "classes falls again while the rarest class is learned, that over examples rises.")
+    alt = "Paths of features and weights, singular values, and RankMe over examples and over classes, in two settings."
+    return Plot(figure, facts, alt)
 
 
 def _listed(table: Table) -> str:
@@ -102,7 +101,7 @@ def _listed(table: Table) -> str:
 def _draw_setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
     """Draw features, weights, singular values and ranks of one seed, the typical one, in panels below one another."""
     features_axis, classifier_axis, values_axis, rank_axis = axes
-    rows = table[table["seed"] == typical_member(table)]
+    rows = table[table["seed"] == typical_seed(table)]
     counts = settings_of(table)["counts"]
     learned = learned_times(rows)  # shape (classes,)
     rank_over_classes = select(rows, "class_rankme_centred")
@@ -180,7 +179,7 @@ def phase_edges(times: np.ndarray, ranks: np.ndarray, learned: float, threshold:
     return [times[0], times[trough], times[top], times[bottom]]
 
 
-def typical_member(table: Table) -> int:
+def typical_seed(table: Table) -> int:
     """Return the seed whose rank over classes stays nearest to the median over all seeds.
 
     Only seeds with recorded coordinates are candidates. The distance to the median is the largest over time.
@@ -282,8 +281,5 @@ def phases(
     letters(axes.flat)
     share_bar(figure, axes, "share of seeds", aspect=40, pad=0.015)
     facts = {"measure": RANK_NAMES[measure], "threshold": threshold}
-    return Plot(
-        figure,
-        facts,
-        "Shares of seeds with each phase, by class sizes and scale, for the paper's case and two controls.",
-    )
+    alt = "Shares of seeds with each phase, by class sizes and scale, for the paper's case and two controls."
+    return Plot(figure, facts, alt)

@@ -5,6 +5,7 @@ tables have rows by dimension, seed (the number of a draw), time and quantity.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -69,7 +70,7 @@ def rank_by_skew(skews: Sequence[Table]) -> Interactive:
     # rows of `_courses` that the slider and the choice, named skew and features on the page, let through
     selection = "datum.ratio == skew && datum.d == features"
 
-    def curves(rows: list[dict], by: list[str]) -> alt.Chart:
+    def curves(rows: list[dict[str, Any]], by: list[str]) -> alt.Chart:
         """Return curves of ranks from rows that have the whole curve in the field `rank`.
 
         The page computes the times of its values, times[0] * exp(place * step) for places from 0, so that rows are
@@ -83,15 +84,15 @@ def rank_by_skew(skews: Sequence[Table]) -> Interactive:
             .transform_calculate(time=f"{times[0]} * exp((datum.place - 1) * {step})")
         )
 
-    moment = alt.Chart(pd.DataFrame(learned)).transform_filter(selection)
+    times_of_learning = alt.Chart(pd.DataFrame(learned)).transform_filter(selection)
     chart = alt.layer(
-        moment.mark_rule(color=INK, strokeDash=DASHES, opacity=0.7).encode(x),
-        moment.transform_filter(f"datum.said == '{LABELS[0]}'")
+        times_of_learning.mark_rule(color=INK, strokeDash=DASHES, opacity=0.7).encode(x),
+        times_of_learning.transform_filter(f"datum.label == '{LABELS[0]}'")
         .mark_text(align="right", dx=-5, y=6, baseline="top", fontSize=12)
-        .encode(x, text="said:N"),
-        moment.transform_filter(f"datum.said == '{LABELS[1]}'")
+        .encode(x, text="label:N"),
+        times_of_learning.transform_filter(f"datum.label == '{LABELS[1]}'")
         .mark_text(align="left", dx=5, y=6, baseline="top", fontSize=12)
-        .encode(x, text="said:N"),
+        .encode(x, text="label:N"),
         curves(draws, ["population", "seed"])
         .mark_line(strokeWidth=0.9, opacity=0.4)
         .encode(x, y, colour, detail="seed:N"),
@@ -100,14 +101,13 @@ def rank_by_skew(skews: Sequence[Table]) -> Interactive:
     return Interactive(
         chart.add_params(skew, features).properties(title=reading("skew", ratios, captions)),
         facts={"scale": settings["scale"], "classes": len(settings["counts"]), "draws": settings["seeds"]},
-        alt="Two curves of RankMe over time. With equal classes they rise and stay; the more skewed the classes, the "
-        "further that over classes falls again after the first class is learned.",
+        alt="Two curves of RankMe over time, over examples and over classes, at the chosen skew and dimension.",
     )
 
 
 def _courses(
     skews: Mapping[int, Table], names: Mapping[int, str], times: np.ndarray
-) -> tuple[list[dict], list[dict], list[dict]]:
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
     """Return three lists of rows: ranks of every draw, median ranks over draws, and median times of learning.
 
     Parameters
@@ -131,7 +131,7 @@ def _courses(
             # shape (classes,): the median over draws of when each class is learned
             class_times = np.median([learned_times(draw) for _, draw in rows.groupby("seed")], axis=0)
             learned += [
-                place | {"time": float(time), "said": label}
+                place | {"time": float(time), "label": label}
                 for time, label in zip((class_times.min(), class_times.max()), LABELS, strict=True)
                 if np.isfinite(time)
             ]

@@ -244,8 +244,8 @@ def flow_grid(
     before_end = np.searchsorted(times, times[-1] / np.sqrt(10))
     for name, series in ranks_of(f, labels, populations).items():
         tail, net = series[:, -1] - series[:, before_end], falls.net_change(series, windows.rare)
-        swept = falls.warm_up_and_growth(series, windows)
-        yield of_members({RANK: at_moments(series), TAIL: tail, falls.NET: net} | swept, measure=name)
+        about_trough = falls.warm_up_and_growth(series, windows)
+        yield of_members({RANK: at_moments(series), TAIL: tail, falls.NET: net} | about_trough, measure=name)
         for threshold in thresholds:
             # chosen: four swings, those of three phases (a fall, a rise, a fall) and one more
             swings = {SWING: falls.swings(series, threshold, 4)}

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from learning_dynamics.papers.softmax_dynamics.panels import by_index, class_colours, learned_times, logarithmic_time
-from learning_dynamics.papers.softmax_dynamics.phases.figures import POPULATION_NAMES, typical_member
+from learning_dynamics.papers.softmax_dynamics.phases.figures import POPULATION_NAMES, typical_seed
 from learning_dynamics.papers.softmax_dynamics.phases.quantities import FEATURE
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.motion import FRAMES, MOVING, Motion
@@ -23,13 +23,14 @@ def figure4(strongly: Table) -> Motion:
     with their paths so far, in the colours above. On the right is RankMe, centred, until then. At a vertical line a
     class is learned.
     """
-    rows = strongly[strongly["seed"] == typical_member(strongly)]
+    rows = strongly[strongly["seed"] == typical_seed(strongly)]
     counts = settings_of(strongly)["counts"]
     labels = np.repeat(np.arange(len(counts)), counts)
     after_start = rows[rows["time"] > 0]
     x, y = (by_index(after_start, coordinate) for coordinate in FEATURE)
     # over examples, then over classes; a rank has one number at each time, which `by_index` gives the index 0
     ranks = [by_index(after_start, name)[0].to_numpy() for name in POPULATION_NAMES]
+    rank_of_examples, rank_of_classes = ranks
     times, x, y = x.index, x.to_numpy(), y.to_numpy()
     figure, (features_axis, rank_axis) = plt.subplots(1, 2, figsize=(MOVING, 2.4), width_ratios=[1, 1.1])
     reach = 1.08 * float(np.abs([x, y]).max())
@@ -65,8 +66,8 @@ def figure4(strongly: Table) -> Motion:
     over_examples, over_classes = POPULATION_NAMES.values()
     right = rank_axis.get_xlim()[1]
     name_of_curve = {"textcoords": "offset points", "ha": "right", "va": "top", "fontsize": 8}
-    rank_axis.annotate(over_examples, (right, ranks[0][-1]), (0, -12), color=rank_colours[0], **name_of_curve)
-    rank_axis.annotate(over_classes, (right, ranks[1].max()), (0, 4), color=rank_colours[1], **name_of_curve)
+    rank_axis.annotate(over_examples, (right, rank_of_examples[-1]), (0, -12), color=rank_colours[0], **name_of_curve)
+    rank_axis.annotate(over_classes, (right, rank_of_classes.max()), (0, 4), color=rank_colours[1], **name_of_curve)
     rank_axis.set(
         ylim=(0.98, settings_of(strongly)["dimension"] + 0.06), xlabel="gradient-flow time $t$", title="RankMe"
     )
@@ -85,7 +86,11 @@ def figure4(strongly: Table) -> Motion:
         figure,
         draw,
         seconds=4.5,
-        facts={"highest": ranks[1].max(), "last": ranks[1][-1]},
-        alt="Points leave the origin of a plane along one line, then fan out, one direction for each class; RankMe "
-        "falls to a trough, then rises to {highest:.2f} and falls to {last:.2f} over classes, and rises over examples.",
+        facts={
+            "highest_over_classes": rank_of_classes.max(),
+            "last_over_classes": rank_of_classes[-1],
+            "last_over_examples": rank_of_examples[-1],
+        },
+        alt="Points leave the origin of a plane. RankMe over classes is at most {highest_over_classes:.2f} and ends at "
+        "{last_over_classes:.2f}, that over examples ends at {last_over_examples:.2f}.",
     )

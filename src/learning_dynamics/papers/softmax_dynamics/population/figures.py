@@ -99,12 +99,11 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
 
     Gradient flow trains four classes in two dimensions, at {laws} laws of sizes and two scales. The two-direction start
     consists of two growing directions of the loss's gradient by the logits, at uniform predictions, with equal weight.
-    (a) shows the fall from {seeds} random starts, median and middle half. Filled markers are over classes; open ones,
-    over examples, are all at zero. On the dashed line both falls are equal. At one law, on the left, random starts fall
-    and the two-direction start does not. (b) shows the share of random starts that fall by {threshold:g} or more, with
-    95 % Wilson intervals. The dashed line is 0 or 1, as the two-direction start falls or does not. Chance in the start
-    matters little at these scales and sizes. At larger scales, and at equal or nearly equal sizes, the two frequent
-    classes may end side by side. Then the two kinds of start differ.
+    (a) shows the fall from {seeds} random starts, median and middle half. Filled markers are over classes, open ones
+    over examples. On the dashed line both falls are equal. (b) shows the share of random starts that fall by
+    {threshold:g} or more, with 95 % Wilson intervals. The dashed line is 0 or 1, as the two-direction start falls or
+    does not: markers on it say that chance in the start does not matter. From larger scales, and at equal or nearly
+    equal sizes, the two frequent classes may end side by side; then the two kinds of start differ.
     """
     figure, (depth_axis, share_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     # Depths are read at the smallest threshold at which falls were measured, so that shallow falls have one too. The
@@ -142,7 +141,7 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
     depth_axis.legend(loc="upper left", fontsize=7.5, handletextpad=0.2)
     settings = settings_of(draws)
     facts = {"laws": len(settings["counts"]), "seeds": settings["seeds"], "threshold": threshold}
-    return Plot(figure, facts, "Falls from random starts near the diagonal of those from one start, and their shares.")
+    return Plot(figure, facts, "Falls from random starts against those from the two-direction start, and their shares.")
 
 
 def _draw_map(
@@ -177,8 +176,7 @@ def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive)
     Gaussian starts of scale {scale:g}. Sizes are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$. The rank
     is RankMe, centred, over classes (filled, solid) and over examples (open, dashed). (a) shows the share of seeds
     whose rank ends {threshold:g} or more below its highest, with 95 % Wilson intervals. (b) shows the median and middle
-    half of the fall from the highest rank to the end. Curves over examples and of equal sizes cover each other near
-    zero.
+    half of the fall from the highest rank to the end. Curves near zero may cover each other.
     """
     figure, axes = plt.subplots(
         len(laws), 2, figsize=(WIDTH, 0.5 + 2.4 * len(laws)), sharex=True, sharey="col", squeeze=False
@@ -212,7 +210,7 @@ def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive)
         "seeds": _listed(settings_of(table)["seeds"] for table in laws),
         "threshold": threshold,
     }
-    alt = "Falls of the rank against d / V for sizes of three laws: over classes at power laws, over examples nowhere."
+    alt = "Falls of the rank against d / V for sizes of three laws, over classes and over examples."
     return Plot(figure, facts, alt)
 
 
@@ -223,8 +221,8 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Plot:
     {seeds} seeds a cell. Rows of panels have {classes} classes. In the columns sizes are equal, or fall with a class's
     number $k$ as $1/k$ or $1/k^2$. The rank is RankMe, centred, over classes. A seed falls if its rank ends
     {threshold:g} or more below the highest since the warm-up's trough. Cells give the share in per cent with its 95 %
-    Wilson interval. Orange lines bound the cells in which most seeds fall. Over examples the share is {examples:.0%} at
-    most. Flows that did not finish, {failed:.1%}, count as not falling.
+    Wilson interval. Orange lines bound the cells in which most seeds fall. Over examples the share is
+    {largest_share_over_examples:.0%} at most. Flows that did not finish, {share_failed:.1%}, count as not falling.
     """
     figure, axes = plt.subplots(
         len(laws),
@@ -258,8 +256,8 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Plot:
         "classes": _listed(_classes(table) for table in laws),
         "seeds": _listed(settings_of(table)["seeds"] for table in laws),
         "threshold": threshold,
-        "examples": largest_share_over_examples,
-        "failed": pd.concat([_drops(table, "classes") for table in laws]).isna().mean(),
+        "largest_share_over_examples": largest_share_over_examples,
+        "share_failed": pd.concat([_drops(table, "classes") for table in laws]).isna().mean(),
     }
     alt = "Shares of seeds that fall, by scale and dimensions, for equal sizes and two power laws."
     return Plot(figure, facts, alt)

@@ -39,8 +39,8 @@ COLUMNS = (
 def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> Tables:
     """Measure RankMe, centred, over examples and over classes; nan where a flow failed.
 
-    The probability of a class is the mean over its examples of that of their own label; under the squared loss the
-    output takes its part. All but ``length_order`` is measured by population, and falls and phases by threshold as
+    The probability of a class is the mean over its examples of that of their own label; under the squared loss it
+    is the mean output. All but ``length_order`` is measured by population, and falls and phases by threshold as
     well.
 
     Quantities

@@ -17,7 +17,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import clause_of, most_draw
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table
 
-# Settings of the claim, whose values stand in workflow/config/softmax_dynamics.yaml:
+# Settings of the claim, whose values are in workflow/config/softmax_dynamics.yaml:
 # - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far above
 #   rounding and below the changes that a figure would show; chosen, `vary` in the configuration tries others
 # - majority_share: least share of draws that must show the phases with skewed classes in two dimensions

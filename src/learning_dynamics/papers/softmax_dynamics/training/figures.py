@@ -36,11 +36,11 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
     examples is multiplied by $8/b$. The rank is RankMe, centred, over all examples, at every step. The phases are a
     warm-up, a growth and a fall while the rarest classes are learned, in this order, each of {threshold:g} or more.
     Cells give the share in per cent of all {seeds} seeds, with its 95 % Wilson interval. In {narrow_panels} there are
-    {least} dimensions; class sizes are equal in {equal_panels}. In {wide_panels} classes have the skewed sizes, and
-    features {most} dimensions, in which four classes need no bottleneck. With equal sizes all classes count as the
-    rarest; in small batches they show the phases as well, at low rates more often than skewed sizes do. In hatched
-    cells fewer than half of the seeds have learned. A seed has learned if every example ends with a probability above
-    one half for its own class, and none of these probabilities has underflowed on the way.
+    {fewest_dimensions} dimensions; class sizes are equal in {equal_panels}. In {wide_panels} classes have the skewed
+    sizes, and features {most_dimensions} dimensions, in which four classes need no bottleneck. With equal sizes all
+    classes count as the rarest. In hatched cells fewer than half of the seeds have learned. A seed has learned if every
+    example ends with a probability above one half for its own class, and none of these probabilities has underflowed on
+    the way.
     """
     _require_one(trainings, "method", "decay", "steps", "scale")
     # by case (treated, equal, wide), a row for each draw
@@ -90,8 +90,8 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
         "equal_panels": _letters(n_skewed, n_narrow),
         "wide_panels": _letters(n_narrow, n_narrow + n_skewed),
         "threshold": threshold,
-        "least": dimensions.min(),
-        "most": dimensions.max(),
+        "fewest_dimensions": dimensions.min(),
+        "most_dimensions": dimensions.max(),
         "seeds": settings_of(trainings)["seeds"],
         "steps": trainings["steps"].iloc[0],  # when trainings were measured
         "scale": trainings["scale"].iloc[0],

@@ -19,11 +19,11 @@ import pandas as pd
 
 from learning_dynamics.judging import Check, Claim, Facts, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.draws import (
-    can_fall,
     clause_of,
     fall_rows,
     narrowest,
     one_in,
+    premise_of_falls,
     share_true,
     unless_nan,
 )
@@ -36,7 +36,7 @@ from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, Populati
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table
 
-# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml; the claims under flow are
+# Settings of these claims, whose values are in workflow/config/softmax_dynamics.yaml; the claims under flow are
 # `skew_is_necessary` and `bottleneck_is_necessary`:
 # - population, of those under flow: what the rank is over: all examples, or the means of classes
 # - within, of those under flow: when a fall counts: while the rarest classes are learned (fall_rare), or from when they
@@ -44,8 +44,8 @@ from learning_dynamics.tidy import Quantity, Table
 # - small_scale, of those under flow: largest initialisation scale of starts that are judged
 # - threshold, of all: least fall of the effective rank that counts; far above the integrator's error and below the
 #   changes that a figure would show
-# - premise_share, of all: least share of draws that fall with skew and a bottleneck, the premise: one start in five; of
-#   descent the least that shows three phases; chosen, `vary` in the configuration tries others
+# - premise_share, of all: the premise, least share of draws that fall (under descent, that show the three phases) with
+#   skew and a bottleneck: one start in five; chosen, `vary` in the configuration tries others
 # - exceptions, of all: largest share of draws that may fall where the claim says that none does; chosen: one in twenty
 
 Compression = Literal["fall_rare", "fall_since_rare"]  # while the rarest classes are learned, or from then to the end
@@ -65,7 +65,7 @@ def _grid_falls(grid: Grid, population: Population, within: Quantity, threshold:
     return unless_nan(depth >= threshold, depth)
 
 
-def _rarely_falls(name: str, falls: np.ndarray, exceptions: float, *, rivals: dict[str, np.ndarray]) -> Check:
+def _check_of_rare_falls(name: str, falls: np.ndarray, exceptions: float, *, rivals: dict[str, np.ndarray]) -> Check:
     """Check that few draws fall; each rival has draws with the condition that the claim says is necessary.
 
     nan, of a flow that failed, counts against the claim, as if the rank fell.
@@ -132,24 +132,23 @@ def skew_is_necessary(
     with_one_frequent = _region_falls(frequent_rows)
     # the phrase of a rival of both checks, which is refused if one of them does not hold
     skewed_instead = "skewed classes with a bottleneck instead"
-    yield _rarely_falls(
+    yield _check_of_rare_falls(
         "share of draws of equal classes whose rank falls from when they begin to be learned",
         _region_falls(equal[is_small]),
         exceptions,
         rivals={skewed_instead: with_one_frequent},
     )
-    yield _rarely_falls(
+    yield _check_of_rare_falls(
         "share of draws of equal classes of 25 examples, a row for each, whose rank falls",
         _grid_falls(Grid(narrow, skewed=False), population, within, threshold),
         exceptions,
         rivals={skewed_instead: with_both},
     )
-    yield can_fall(WITH_BOTH, with_one_frequent, premise_share)
+    yield premise_of_falls(WITH_BOTH, with_one_frequent, premise_share)
 
     def share_at_powers(over: Population) -> float:
         """Return the share that falls while the rarest class is learned, at powers of a ratio, in two dimensions."""
-        rows = small_starts(region, over, FALL_RARE, threshold=threshold, small_scale=small_scale)
-        return narrowest(rows[rows["skewed"]])["fallen"].mean()
+        return narrowest(_skewed_small_starts(region, over, FALL_RARE, threshold, small_scale))["fallen"].mean()
 
     yield Facts(
         threshold=threshold,
@@ -207,7 +206,7 @@ def skew_is_necessary_under_descent(
             because=f"draws cannot show that something never happens; {one_in(exceptions)} may",
             rivals={"skewed classes with a bottleneck instead": {"holds": with_both}},
         )
-    yield can_fall("share of draws that show the phases with skew and a bottleneck", with_both, premise_share)
+    yield premise_of_falls("share of draws that show the phases with skew and a bottleneck", with_both, premise_share)
     shares = shows_by_rate.mean()  # by rate, ascending
     largest_rate, smallest_rate = shares.index.max(), shares.index.min()
     of_largest = equal.loc[equal["learning_rate"] == largest_rate, "shows"]
@@ -269,11 +268,7 @@ def bottleneck_is_necessary(
 
     def skewed_rows(over: Population, window: Quantity) -> pd.DataFrame:
         """Return how far a rank falls in a window with skewed classes, in all regions, from small starts."""
-        of_regions = [
-            small_starts(region, over, window, threshold=threshold, small_scale=small_scale) for region in regions
-        ]
-        rows = pd.concat(of_regions)
-        return rows[rows["skewed"]]
+        return pd.concat([_skewed_small_starts(region, over, window, threshold, small_scale) for region in regions])
 
     # one frequent class, by dimensions
     frequent_rows = _skewed_small_starts(one_frequent, population, within, threshold, small_scale)
@@ -281,39 +276,40 @@ def bottleneck_is_necessary(
     with_both = falls_in[2]
     # sizes with one rare class, in two dimensions and in three
     with_one_rare = _grid_falls(Grid(narrow, skewed=True), population, within, threshold)
-    same_sizes = _grid_falls(Grid(wide, skewed=True), population, within, threshold)
+    with_one_rare_in_three = _grid_falls(Grid(wide, skewed=True), population, within, threshold)
     # sizes in powers of a ratio, in all regions together: three dimensions and four, without the bottleneck of two
-    rows = skewed_rows(population, within)
-    powers = _region_falls(rows[rows["dimension"] > rows["dimension"].min()])
-    # the phrase of a rival of all four checks, which gives them draws in two dimensions: with one frequent class, and
-    # the last check those with one rare class
+    rows_at_powers = skewed_rows(population, within)
+    is_wide = rows_at_powers["dimension"] > rows_at_powers["dimension"].min()
+    falls_at_powers = _region_falls(rows_at_powers[is_wide])
+    # The phrase of a rival of all four checks. It gives the first three the draws in two dimensions with one frequent
+    # class, and the last one the draws in two dimensions with one rare class.
     narrow_instead = "a bottleneck of two dimensions"
-    yield _rarely_falls(
+    yield _check_of_rare_falls(
         "share of draws in four dimensions, with one frequent class and rare others, that fall from when the rare "
         "ones begin to be learned",
         falls_in[4],
         exceptions,
         rivals={narrow_instead: with_both},
     )
-    yield _rarely_falls(
+    yield _check_of_rare_falls(
         "share of draws in three dimensions, with one frequent class and rare others, that fall",
         falls_in[3],
         exceptions,
         rivals={narrow_instead: with_both},
     )
-    yield _rarely_falls(
+    yield _check_of_rare_falls(
         "share of draws without a bottleneck that fall, at sizes in powers of a ratio",
-        powers,
+        falls_at_powers,
         exceptions,
         rivals={narrow_instead: with_both},
     )
-    yield _rarely_falls(
+    yield _check_of_rare_falls(
         "share of draws without a bottleneck that fall, with one rare class",
-        same_sizes,
+        with_one_rare_in_three,
         exceptions,
         rivals={narrow_instead: with_one_rare},
     )
-    yield can_fall(WITH_BOTH, with_both, premise_share)
+    yield premise_of_falls(WITH_BOTH, with_both, premise_share)
     # numbers of the text: the rank over class means, at sizes in powers of a ratio; a flow that failed has not fallen
     over_classes = skewed_rows("classes", FALL_RARE)
     fewest_dimensions, most_dimensions = over_classes["dimension"].min(), over_classes["dimension"].max()
@@ -335,19 +331,19 @@ def bottleneck_is_necessary(
         return f"the least ratio at which most draws fall is {least_ratio:.0f} : 1 {shares_there}"
 
     rows_while_rare = _skewed_small_starts(one_frequent, population, FALL_RARE, threshold, small_scale)
-    meanwhile = rows_while_rare.groupby("dimension")["fallen"].mean()
+    shares_while_rare = rows_while_rare.groupby("dimension")["fallen"].mean()
     yield Facts(
         threshold=threshold,
         small_scale=small_scale,
         exceptions=one_in(exceptions),
         with_both=share_true(with_both),
         in_three=share_true(falls_in[3]),
-        while_rare_in_two=meanwhile[2],
-        while_rare_in_three=meanwhile[3],
-        while_rare_in_four=meanwhile[4],
+        while_rare_in_two=shares_while_rare[2],
+        while_rare_in_three=shares_while_rare[3],
+        while_rare_in_four=shares_while_rare[4],
         one_rare_in_two=share_true(with_one_rare),
-        one_rare_in_three=share_true(same_sizes),
-        share_at_powers=share_true(powers),
+        one_rare_in_three=share_true(with_one_rare_in_three),
+        share_at_powers=share_true(falls_at_powers),
         share_over_classes=over_classes[over_classes["dimension"] > fewest_dimensions]["fallen"].mean(),
         most_dimensions=most_dimensions,
         smallest_scale=smallest_scale,

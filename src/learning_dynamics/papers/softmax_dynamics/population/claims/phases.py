@@ -30,7 +30,7 @@ from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, select
 
-# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
+# Settings of these claims, whose values are in workflow/config/softmax_dynamics.yaml:
 # - threshold, of both: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise; far
 #   above the integrator's error and below the changes that a figure would show
 # - emerging_share, of `three_phases_exist`: least share of draws that show the phases if they "can emerge": one start
@@ -170,8 +170,8 @@ def draws_by_case(table: Table, threshold: float) -> dict[str, pd.DataFrame]:
 
     Columns: counts, scale, learning_rate (0 of a flow) and seed; ratio, the largest class over the smallest; shows,
     whether the rank over all inputs shows the phases, nan where a training has not learned its examples; drop, by how
-    much the rank ends below its highest. Equal classes are repeated for all sizes, whose control they are. `case_draws`
-    of `cases` returns one case, and of a training that has not learned says that it shows nothing, not nan.
+    much the rank ends below its highest. Equal classes are repeated for all sizes, whose control they are. By contrast
+    `cases.case_draws` returns one case, in which a training that has not learned shows no phases.
     """
     keys = ["counts", "dimension", "scale", "learning_rate", "seed"]
 
@@ -237,17 +237,17 @@ def three_phases_over_classes(
     over_examples = draws.number(PHASES, measure=MEASURES["examples"][measure], threshold=threshold)
     over_classes = draws.number(PHASES, measure=MEASURES["classes"][measure], threshold=threshold)
 
-    def show_phases(name: str, judged: np.ndarray) -> Check:
+    def check_of_phases(name: str, judged: np.ndarray) -> Check:
         """Check that most of the draws that the mask `judged` selects show the phases."""
         # other data of the same draws; it alters all checks of this claim
         rivals = {"the rank over all examples": over_examples[judged]}
         return most_draws(name, over_classes[judged], majority_share=majority_share, rivals=rivals)
 
     is_small = scale == scale.min()
-    yield show_phases("share of draws with warm-up, growth and compression, in this order", is_small)
+    yield check_of_phases("share of draws with warm-up, growth and compression, in this order", is_small)
     for kind in np.unique(init):
         name = f"share of draws with all three phases, from {kind.capitalize()} starts"
-        yield show_phases(name, is_small & (init == kind))
+        yield check_of_phases(name, is_small & (init == kind))
 
     rows = narrowest(fall_rows(region, PHASES, "classes", threshold))
     rows = rows[rows["scale"] == scale.min()]

@@ -23,7 +23,7 @@ from learning_dynamics.papers.softmax_dynamics.spectra import Population
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, select
 
-# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
+# Settings of these claims, whose values are in workflow/config/softmax_dynamics.yaml:
 # - threshold, of `skew_and_bottleneck_suffice`: least fall of the effective rank that counts; far above the
 #   integrator's error and below the changes that a figure would show
 # - threshold, of `population_decides`: least distance from the effective rank's highest value to its end that counts
@@ -69,8 +69,8 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small_sca
     at_mildest = skewed_over_classes[skewed_over_classes["ratio"] == mildest_ratio]
     # chosen: the two smallest scales tried; they give numbers of the text, and no check
     two_smallest_scales = sorted(skewed_over_classes["scale"].unique())[:2]
-    tiny = skewed_over_classes[skewed_over_classes["scale"].isin(two_smallest_scales)]
-    all_fall = tiny.groupby("ratio")["fallen"].all()  # by the ratio of sizes, ascending
+    from_smallest_scales = skewed_over_classes[skewed_over_classes["scale"].isin(two_smallest_scales)]
+    all_fall = from_smallest_scales.groupby("ratio")["fallen"].all()  # by the ratio of sizes, ascending
     # ratios from which on every draw falls, at each ratio tried
     enough = [ratio_tried for ratio_tried in all_fall.index if all_fall.loc[ratio_tried:].all()]
     where_all_fall = "some draw does not fall at the largest ratio tried"
@@ -83,7 +83,7 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small_sca
         share_over_classes=skewed_over_classes["fallen"].mean(),
         mildest_ratio=mildest_ratio,
         share_at_mildest=at_mildest["fallen"].mean(),
-        second_smallest_scale=tiny["scale"].max(),
+        second_smallest_scale=two_smallest_scales[-1],
         where_all_fall=where_all_fall,
     )
 
