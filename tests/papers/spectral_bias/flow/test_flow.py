@@ -84,7 +84,7 @@ def test_only_the_draw_that_does_not_reach_its_limit_in_time_is_undecided(one_dr
     assert list(np.flatnonzero(trajectory.undecided)) == [slowest]
 
 
-def test_a_claim_judges_the_other_draws_and_is_undecided(one_draw_late):
+def test_a_claim_with_one_late_draw_is_undecided_and_judges_the_others(one_draw_late):
     trajectory, _ = one_draw_late
     evaluation = evaluate(flow_claims.corollary_3_1, tables={"flows": [table_of(trajectory)]}, settings={})
     assert evaluation.verdict == "undecided"

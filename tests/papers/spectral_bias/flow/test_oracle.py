@@ -134,8 +134,8 @@ def test_the_predicted_spectra_at_the_limit_are_those_of_a_network_after_a_long_
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_the_distance_from_the_limit_and_its_bound(data, linear, draw):
-    """|beta - beta_*| <= |X beta - Y| / sigma_min(X) for beta in the row space of X."""
+def test_the_distance_from_the_minimum_norm_interpolator_is_within_the_bound_by_the_residual(data, linear, draw):
+    """|beta - beta_*| <= |X beta - Y| / sigma_min(X) for beta in the row space of X: both are in the table."""
     trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
     star = minimum_norm_interpolator(X, Y)
@@ -148,7 +148,7 @@ def test_the_distance_from_the_limit_and_its_bound(data, linear, draw):
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_the_residual_at_the_limit_leaves_singular_values_of_w1_open(data, linear, draw):
+def test_singular_values_of_w1_are_left_open_by_their_slope_times_the_distance_of_beta(data, linear, draw):
     """To first order, sigma_i(W1) is off by |beta - beta_*| times d sigma_i(W1) / d sigma_i(beta)."""
     trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
@@ -189,7 +189,7 @@ def test_decay_rates_are_those_of_finite_differences(data, linear, draw, quantit
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_the_distance_of_parameters_from_their_limit_and_its_bound(data, linear, draw):
+def test_the_distance_of_parameters_from_their_limit_and_the_bound_on_it_are_those_of_both_layers(data, linear, draw):
     """The parameters are both layers; the bound is |Y - X beta| / sqrt(2 gamma lambda_min(X X^T)) (Theorem 3.1 (i))."""
     trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
@@ -197,21 +197,27 @@ def test_the_distance_of_parameters_from_their_limit_and_its_bound(data, linear,
     end_W1, end_W2 = trajectory.constants["limit_W1"][draw], trajectory.constants["limit_W2"][draw]
     size = np.sqrt(np.sum(end_W1**2) + np.sum(end_W2**2))
     distance = np.sqrt(np.sum((W1 - end_W1) ** 2, axis=(1, 2)) + np.sum((W2 - end_W2) ** 2, axis=(1, 2)))
-    smallest = np.sqrt(2 * GAMMA) * spectrum(X)[-1]
+    smallest = np.sqrt(2 * GAMMA) * spectrum(X)[-1]  # sqrt(2 gamma lambda_min(X X^T))
     bound = np.linalg.norm(Y - X @ W1 @ W2, axis=(1, 2)) / smallest
-    name = "parameter_distance"
-    np.testing.assert_allclose(series(table, name, draw)[:, 0], distance / size, rtol=1e-6)
-    np.testing.assert_allclose(series(table, name, draw, column="predicted")[:, 0], bound / size, rtol=1e-6)
+    measured = series(table, "parameter_distance", draw)[:, 0]
+    predicted = series(table, "parameter_distance", draw, column="predicted")[:, 0]
+    np.testing.assert_allclose(measured, distance / size, rtol=1e-6)
+    np.testing.assert_allclose(predicted, bound / size, rtol=1e-6)
     assert of_draw(table, "distance_over_its_bound", draw) == pytest.approx(np.max(distance / bound))
     bound_at_end = np.linalg.norm(Y - X @ end_W1 @ end_W2) / smallest
     assert of_draw(table, "bound_at_end", draw) == pytest.approx(bound_at_end / size, rel=1e-6)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_each_draw_has_the_condition_of_its_data_and_the_number_of_samples(data, linear, draw):
+def test_each_draw_has_the_inverse_condition_of_its_data(data, linear, draw):
     _, table = linear
     sigma = spectrum(data["X"][draw])
     assert of_draw(table, "inverse_condition_of_X", draw) == pytest.approx(sigma[-1] / sigma[0])
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_each_draw_has_the_number_of_samples(linear, draw):
+    _, table = linear
     assert of_draw(table, "samples", draw) == SAMPLES
 
 

@@ -66,8 +66,10 @@ def test_the_reading_of_the_printed_number_decides_which_run_is_judged(reading, 
 def test_the_run_read_as_a_deviation_has_facts_of_its_own():
     """The least share of the leading values, and the share of draws on which only these grow."""
     facts = evaluation_on("gaussian_init_low_rank", *spectrum_from_to("deviation", SMALL_START, TWO_LEAD)).facts
-    assert facts["deviation"] == pytest.approx(5 / 5.04)  # squares of the first two values, over all
-    assert facts["grow"] == 1.0
+    assert facts["smallest_leading_share_as_deviation"] == pytest.approx(
+        5 / 5.04
+    )  # squares of the first two values, over all
+    assert facts["share_of_draws_as_deviation"] == 1.0
 
 
 def test_the_trend_under_the_other_reading_too_is_no_rival():
@@ -101,7 +103,7 @@ def test_facts_are_the_share_of_draws_of_low_rank_and_the_range_of_the_leading_s
     facts = evaluation_on("gaussian_init_low_rank", *three_lead, *two_lead_on_one_draw).facts
     assert facts["value"] == pytest.approx(1 / DRAWS)
     # squares of the first two over all, on the other draws and on that one
-    assert (facts["least"], facts["largest"]) == pytest.approx((5 / 6, 5 / 5.01))
+    assert (facts["smallest_leading_share"], facts["largest_leading_share"]) == pytest.approx((5 / 6, 5 / 5.01))
 
 
 # -- Figure 4: both layers Gaussian ------------------------------------------------------------------------------------
@@ -188,7 +190,7 @@ def test_where_the_size_of_the_teacher_decides_the_claim_is_undecided(
     evaluation = evaluate_growths(first, larger_teacher=larger_teacher)
     assert evaluation.verdict == verdict
     assert ("with a larger teacher" in evaluation.reason) == (verdict == "undecided")
-    assert evaluation.facts["with_larger"] == share_with_larger
+    assert evaluation.facts["share_with_larger_teacher"] == share_with_larger
 
 
 def test_where_one_value_alone_grows_the_claim_on_figure_4_is_undecided():
@@ -212,11 +214,13 @@ THREE_GROW = [2.0, 0.8, 0.4, 0.0, 0.0]
 
 def test_facts_are_the_shares_of_draws_that_show_the_trend_in_each_run():
     facts = evaluate_growths(TWO_GROW, second=on_first_draws(3, THREE_GROW), deviation=THREE_GROW).facts
-    assert (facts["value"], facts["second"], facts["deviation"]) == (1, (DRAWS - 3) / DRAWS, 0)
+    assert facts["value"] == 1
+    assert facts["share_at_smaller_variance"] == (DRAWS - 3) / DRAWS
+    assert facts["share_as_deviations"] == 0
 
 
 def test_facts_have_the_largest_share_of_the_displacement_and_the_share_allowed():
     facts = evaluate_growths(TWO_GROW, second=on_first_draws(3, THREE_GROW)).facts
     displacement = START * np.array(THREE_GROW)
-    assert facts["whole"] == pytest.approx(displacement[2] ** 2 / np.sum(displacement**2))
-    assert facts["left"] == pytest.approx(0.05)
+    assert facts["largest_displacement_share"] == pytest.approx(displacement[2] ** 2 / np.sum(displacement**2))
+    assert facts["allowed_share"] == pytest.approx(0.05)

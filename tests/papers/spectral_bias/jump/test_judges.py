@@ -62,19 +62,19 @@ def test_theorem_c_11_is_undecided_where_its_statement_holds_without_its_hypothe
 AT_SMALLEST_SCALE = {"gamma": 1e-32, "draw": None, "role": "jump"}  # arguments of `put`
 
 
-def at_its_jump(index, s, off):
-    """Return the alteration that puts a value at its jump off the limit there, s / (1 + 2 s), by a share of s."""
-    return put("sigma_beta", s / (1 + 2 * s) + off * s, index=index, time=1 / (2 * s), **AT_SMALLEST_SCALE)
+def at_its_jump(index, s, error):
+    """Return the alteration that puts a value at its jump to the limit there, s / (1 + 2 s), plus an error times s."""
+    return put("sigma_beta", s / (1 + 2 * s) + error * s, index=index, time=1 / (2 * s), **AT_SMALLEST_SCALE)
 
 
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
         # allowed at the jump are steps times rtol, 1e-9 of s
-        ([at_its_jump(1, s=2.0, off=0.9e-9)], "corrected"),
-        ([at_its_jump(1, s=2.0, off=1.1e-9)], "contradicted"),
-        ([at_its_jump(3, s=0.5, off=0.9e-9)], "corrected"),
-        ([at_its_jump(3, s=0.5, off=1.1e-9)], "contradicted"),
+        ([at_its_jump(1, s=2.0, error=0.9e-9)], "corrected"),
+        ([at_its_jump(1, s=2.0, error=1.1e-9)], "contradicted"),
+        ([at_its_jump(3, s=0.5, error=0.9e-9)], "corrected"),
+        ([at_its_jump(3, s=0.5, error=1.1e-9)], "contradicted"),
         # s itself, which is printed, is refused where it is not what the closed form predicts
         ([put("sigma_beta", 2.0, index=1, time=0.25, **AT_SMALLEST_SCALE)], "contradicted"),
         # the closed form along the flow, up to 1e-9 of the largest value: that is 2e-9 of the second one, half as large

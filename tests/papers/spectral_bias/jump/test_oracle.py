@@ -30,7 +30,7 @@ def values_and_times(table, gamma, *, column="value"):
     return by_time(table, "sigma_beta", column=column, gamma=gamma), np.sort(table["time"].unique())
 
 
-def test_a_network_in_any_basis_learns_the_same_values(table):
+def test_a_network_in_any_basis_learns_the_singular_values_of_the_diagonal_one(table):
     """Gradient flow of all weights, inputs and outputs rotated, with five hidden units where three are enough."""
     gamma = 1e-2
     values, times = values_and_times(table, gamma)
@@ -44,7 +44,7 @@ def test_a_network_in_any_basis_learns_the_same_values(table):
 
 @pytest.mark.parametrize("gamma", [1e-2, 1e-32])
 @pytest.mark.parametrize("column", ["value", "predicted"])
-def test_each_value_obeys_an_equation_of_its_own(table, gamma, column):
+def test_each_singular_value_solves_an_equation_that_has_no_other(table, gamma, column):
     """With w1^2 - w2^2 = 2 gamma kept, sigma = w1 w2 = gamma sinh x moves by x' = 2 (s - gamma sinh x)."""
     values, times = values_and_times(table, gamma, column=column)
     flow_times = times * np.log(1 / gamma)
@@ -77,11 +77,19 @@ def test_the_times_of_the_jumps_are_recorded_beside_those_that_are_asked_for():
     assert set(trajectory.time) == times | set(JUMPS)
 
 
-def test_the_first_layer_starts_at_its_scale_and_no_scale_is_undecided():
-    gamma = 1e-2
-    trajectory = runs.jump_flow(teacher_singular_values=TEACHER, gammas=[gamma], integration=INTEGRATION)
-    np.testing.assert_allclose(trajectory.series["W1"][0, 0], np.sqrt(2 * gamma) * np.eye(3))
-    assert not trajectory.undecided.any()
+@pytest.fixture(scope="module")
+def trajectory_at_a_large_scale():
+    """Return the trajectory of the jump process at the scale gamma = 1e-2 alone."""
+    return runs.jump_flow(teacher_singular_values=TEACHER, gammas=[1e-2], integration=INTEGRATION)
+
+
+def test_the_first_layer_starts_at_its_scale(trajectory_at_a_large_scale):
+    start = trajectory_at_a_large_scale.series["W1"][0, 0]
+    np.testing.assert_allclose(start, np.sqrt(2 * 1e-2) * np.eye(3))
+
+
+def test_a_scale_that_was_integrated_to_its_end_is_not_undecided(trajectory_at_a_large_scale):
+    assert not trajectory_at_a_large_scale.undecided.any()
 
 
 def test_a_scale_near_the_smallest_number_is_resolved():

@@ -101,10 +101,12 @@ def test_the_ratio_must_decay_and_the_scale_grow(alteration, verdict):
     assert verdict_on(CLAIM, means_as_predicted, alteration) == verdict
 
 
-def test_facts_are_the_rates_at_which_the_ratio_decays_and_the_scale_grows():
+def test_facts_are_the_rates_of_the_ratio_of_the_scale_and_of_one_dimension():
     alterations = ratio_rate(-0.25), scale_rate(0.125), one_weight_rate(-0.5)
     facts = evaluation_on(CLAIM, means_as_predicted, *alterations).facts
-    assert (facts["ratio"], facts["growth"], facts["alone"]) == (0.25, 0.125, -0.5)
+    assert facts["ratio_decay_rate"] == 0.25
+    assert facts["norm_growth_rate"] == 0.125
+    assert facts["growth_rate_in_one_dimension"] == -0.5
 
 
 # -- rivals: the verdict that each would have got, `reproduced` where the rates are the rival's ------------------------
@@ -178,9 +180,10 @@ def test_the_largest_error_of_finite_steps_is_a_fact():
                 share = 0.003 if is_largest else 0.001
                 table.loc[row, "value"] = (1 - share) * process[seed, time]
 
-    assert evaluation_on(CLAIM, means_as_predicted, recursions_are_too_low).facts["steps"] == pytest.approx(0.003)
+    facts = evaluation_on(CLAIM, means_as_predicted, recursions_are_too_low).facts
+    assert facts["largest_error_of_steps"] == pytest.approx(0.003)
 
 
 def test_the_change_outside_the_data_is_a_fact():
     largest = put("gain_outside", 2e-10, role="ensembles")  # elsewhere it is rounding
-    assert evaluation_on(CLAIM, means_as_predicted, largest).facts["outside"] == 2e-10
+    assert evaluation_on(CLAIM, means_as_predicted, largest).facts["largest_gain_outside"] == 2e-10

@@ -272,14 +272,14 @@ def test_the_fact_gap_is_the_power_at_which_the_proofs_constant_vanishes():
 LAMBDA_2_OF_THE_PLANE = -hyperu(2, 3 / 2, 1 / 2) / hyperu(1, 3 / 2, 1 / 2) / 2
 
 
-def lambda_2_of_the_plane(off, *, difference_between_steps=0.0):
-    """Return alterations: for d = 2 lambda_2 is measured off the derived -0.2374, with 0.01 to each side.
+def lambda_2_of_the_plane(error, *, difference_between_steps=0.0):
+    """Return alterations: for d = 2 lambda_2 is measured as the derived -0.2374 plus an error, with 0.01 to each side.
 
     Extrapolation to step zero has taken away the difference between steps.
     """
     return [
         put("difference_between_steps", difference_between_steps, inputs=2, role="exponents"),
-        rate_of_sigma(2, LAMBDA_2_OF_THE_PLANE + off, d=2),
+        rate_of_sigma(2, LAMBDA_2_OF_THE_PLANE + error, d=2),
     ]
 
 

@@ -278,7 +278,7 @@ def test_quantiles_over_paths_are_numpys(ensemble, quantity, part):
     np.testing.assert_allclose(quantiles, np.quantile(on_each_path[quantity], part, axis=0), rtol=1e-5, atol=1e-6)
 
 
-def test_the_share_of_paths_whose_first_singular_value_is_above_one(ensemble):
+def test_the_share_above_one_counts_the_paths_whose_first_singular_value_is(ensemble):
     table, on_each_path = ensemble
     above = statistics(table, "sigma_1", "share above 1")["value"]
     # single precision puts a path or two on the other side

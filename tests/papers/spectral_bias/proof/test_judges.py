@@ -104,7 +104,7 @@ def test_lemma_c_6_asks_that_the_squared_residual_decays_at_four_units_or_faster
 def test_lemma_c_6_counts_the_draws_on_which_the_gradient_grows_and_says_how_fast():
     alterations = everywhere("decay_rate_of_R", 1.0), put("decay_rate_of_R", -3.5)  # it grows on one draw
     facts = evaluation_on("lemma_c_6", *alterations).facts
-    assert (facts["growing"], facts["fastest"]) == (1, 3.5)
+    assert (facts["growing_draws"], facts["fastest_growth"]) == (1, 3.5)
 
 
 @pytest.mark.parametrize(

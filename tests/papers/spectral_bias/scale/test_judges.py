@@ -56,18 +56,18 @@ def test_a_slope_over_one_scale_is_refused():
         verdict_on("time_to_loss", largest_gamma=1e-16)
 
 
-def test_the_facts_of_the_time_to_a_loss_are_its_growth_that_of_its_bound_and_the_worst_slope():
-    """Growth is from the scale 1 to 1e-16; the worst slope is the largest relative error."""
+def test_facts_are_the_growth_of_the_time_that_of_the_promised_time_and_the_largest_error_of_a_slope():
+    """Growth is from the scale 1 to 1e-16; the error is relative."""
     facts = evaluation_on("time_to_loss", exact_times).facts
-    assert facts["times"] == pytest.approx(time_at(1e-16) / time_at(1.0))
-    assert facts["bounds"] == pytest.approx(1e-16**-0.5)
-    assert facts["worst"] < 1e-12  # rounding
+    assert facts["growth_of_time"] == pytest.approx(time_at(1e-16) / time_at(1.0))
+    assert facts["growth_of_promised_time"] == pytest.approx(1e-16**-0.5)
+    assert facts["largest_error"] < 1e-12  # rounding
 
 
-def test_the_worst_slope_is_that_of_the_draw_whose_gradient_is_off():
+def test_the_largest_error_of_a_slope_is_that_of_the_draw_whose_gradient_is_off():
     """A gradient one per cent larger predicts a slope smaller by as much."""
     facts = evaluation_on("time_to_loss", exact_times, put("first_gradient", factor=1.01)).facts
-    assert facts["worst"] == pytest.approx(1 - 1 / 1.01)
+    assert facts["largest_error"] == pytest.approx(1 - 1 / 1.01)
 
 
 def halved_parts(tables):
@@ -108,13 +108,13 @@ def test_the_trade_off_asks_for_more_time_and_a_smaller_part_at_each_smaller_sca
     assert verdict_on("trade_off", exact_times, halved_parts, *alterations) == verdict
 
 
-def test_the_facts_of_the_trade_off_are_its_worst_factors():
+def test_the_facts_of_the_trade_off_are_the_factors_nearest_to_one():
     """The least by which the time grows from a scale to the next smaller one, and the most that is left of the part."""
     facts = evaluation_on("trade_off", exact_times, halved_parts).facts
     # scales are two decades apart down to 1e-4, and then four: the time grows by as much from 1e-2 to 1e-4 as from 1 to
     # 1e-2, and so by a smaller factor
-    assert facts["least_growth"] == pytest.approx(time_at(1e-4) / time_at(1e-2))
-    assert facts["largest_left"] == pytest.approx(0.5)
+    assert facts["smallest_growth_of_time"] == pytest.approx(time_at(1e-4) / time_at(1e-2))
+    assert facts["largest_part_left"] == pytest.approx(0.5)
 
 
 def vanishing_scale(tables):
@@ -159,8 +159,8 @@ def test_the_hyperbolic_entropy_must_grow_as_the_nuclear_norm_times_the_logarith
 def test_the_slopes_of_both_potentials_over_the_nuclear_norm_are_facts():
     alteration = everywhere("printed_potential", factor=0.5)
     facts = evaluation_on("potential_asymptotics", vanishing_scale, alteration).facts
-    assert (facts["of_theorem"], facts["of_dynamics"]) == pytest.approx((0.5 * 0.5, 0.5))
-    assert facts["worst"] < 1e-12  # rounding
+    assert (facts["slope_of_theorem"], facts["median_slope_of_dynamics"]) == pytest.approx((0.5 * 0.5, 0.5))
+    assert facts["largest_error"] < 1e-12  # rounding
 
 
 @pytest.mark.parametrize(

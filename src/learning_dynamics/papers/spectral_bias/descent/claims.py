@@ -15,8 +15,8 @@ from learning_dynamics.papers.spectral_bias.quantities import SIGMA_W1
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Quantity, Table
 
-# Settings of the claim, whose values stand in workflow/config/spectral_bias.yaml:
-# - share: least share of |W|^2 in its largest singular value that is close to rank one
+# Settings of the claim, whose values are in workflow/config/spectral_bias.yaml:
+# - share: least share of |W|^2 that its largest singular value must carry for W to be close to rank one
 
 # what the few hundred operations of a step may round, relative to the norms that they work on; chosen: 100 eps
 ROUNDING = 100 * np.finfo(float).eps
@@ -41,8 +41,9 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
     printed (errata 16), $a$ would never leave zero. With $W^\top R$ for $W^\top a$, and $W^\top$ for $W$ in the term of
     second order, the recursion is that of the gradient, to rounding. On whitened data the directions stay and the
     updates of $W$ are multiples of $R(0) R(0)^\top$; $a$ grows, but $R$ shrinks with the residual $Y - XWa$. On other
-    data the directions turn; the sine of the angle by which $a$ turns is {turning:.0%} at most. On whitened data the
-    largest singular value of $W$ ends with {leading:.2%} of $|W|^2$ or more; {share:.0%} counts as close to rank one.
+    data the directions turn; the sine of the angle by which $a$ turns is {largest_turning:.0%} at most. On whitened
+    data the largest singular value of $W$ ends with {smallest_leading_share:.2%} of $|W|^2$ or more; {share:.0%} counts
+    as close to rank one.
     """
     on_whitened, on_others = Draws(whitened), Draws(others)
     yield from _steps_follow_the_recursion(Draws([whitened, others]))
@@ -57,8 +58,8 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
         because="close to rank one",
     )
     yield Facts(
-        turning=float(np.nanmax(on_others.largest(quantities.OUTPUT_TURNING))),
-        leading=float(np.nanmin(leading_share)),
+        largest_turning=float(np.nanmax(on_others.largest(quantities.OUTPUT_TURNING))),
+        smallest_leading_share=float(np.nanmin(leading_share)),
         share=share,
     )
 
@@ -66,7 +67,7 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
 def _steps_follow_the_recursion(draws: Draws) -> Iterator[Check]:
     """Check each a' and R' against the printed recursion; corrected, against that of the gradient (errata 16).
 
-    A correction, or a rival, is the distance of the same steps from another formula: it changes `values`.
+    A correction and a rival are each another formula. Their `values` are the distances of the same steps from it.
     """
     # distance of a' from a + eta W^T a, and corrected from a + eta W^T R
     yield every_draw(
@@ -87,22 +88,23 @@ def _steps_follow_the_recursion(draws: Draws) -> Iterator[Check]:
         corrected={"values": draws.largest(quantities.GRADIENT_STEP)},
         rivals={
             "no term of second order, as for the flow": {"values": draws.largest(quantities.GRADIENT_STEP_FIRST)},
-            # a rival of the correction, which keeps the second of the two misprints: here it is as printed
+            # the corrected recursion with one of the two misprints left in, that of R': the values are the printed ones
             W_FOR_ITS_TRANSPOSE: {"values": draws.largest(quantities.GRADIENT_STEP_PRINTED)},
         },
     )
 
 
 def _directions_stay(on_whitened: Draws, on_others: Draws, *, steps: int) -> Iterator[Check]:
-    """Check that a, W - W(0) and R keep the direction of R(0) on whitened data, by the sine of their turning.
+    """Check that a, W - W(0) and R keep the direction of R(0) on whitened data.
 
-    That of W - W(0) is its part off R(0) R(0)^T, relative to |W - W(0)|.
+    The turning of a and of R is the sine of their angle with R(0). That of W - W(0) is the norm of its part off
+    R(0) R(0)^T, relative to |W - W(0)|.
     """
 
-    def stays_along_R0(label: str, turning: Quantity, *, at_most: float, because: str) -> Check:
-        """Check one of a, W - W(0) and R, named by `label`; by the rival it keeps the direction on other data too.
+    def check_of_turning(label: str, turning: Quantity, *, at_most: float, because: str) -> Check:
+        """Check one of a, W - W(0) and R, named by `label`.
 
-        The rival is refused by the values on these data.
+        The rival says that it keeps the direction on other data too, and is judged by its turning on these data.
         """
         return every_draw(
             f"largest turning of {label} from the direction of $R(0)$",
@@ -114,18 +116,18 @@ def _directions_stay(on_whitened: Draws, on_others: Draws, *, steps: int) -> Ite
 
     rounding_of_all_steps = ROUNDING * steps  # a direction adds up the rounding of each step
     of_all_steps = "rounding of every step"  # the reason for this bound, as the page prints it
-    yield stays_along_R0("$a$", quantities.OUTPUT_TURNING, at_most=rounding_of_all_steps, because=of_all_steps)
-    yield stays_along_R0("$W - W(0)$", quantities.LAYER_TURNING, at_most=rounding_of_all_steps, because=of_all_steps)
+    yield check_of_turning("$a$", quantities.OUTPUT_TURNING, at_most=rounding_of_all_steps, because=of_all_steps)
+    yield check_of_turning("$W - W(0)$", quantities.LAYER_TURNING, at_most=rounding_of_all_steps, because=of_all_steps)
     # |R| rounds by eps |R(0)|, and is followed down to 1e-8 |R(0)|: its direction is known to eps / 1e-8 = 2e-8.
     # sqrt(ROUNDING) = 1.5e-7 leaves a factor of seven
     residual_rounds = "rounding over a residual of $10^{-8}$"
-    yield stays_along_R0("$R$", quantities.GRADIENT_TURNING, at_most=np.sqrt(ROUNDING), because=residual_rounds)
+    yield check_of_turning("$R$", quantities.GRADIENT_TURNING, at_most=np.sqrt(ROUNDING), because=residual_rounds)
 
 
 def _a_and_R_grow(on_whitened: Draws) -> Iterator[Check]:
     """Check that the norms of a and R grow at each step on whitened data; corrected, that R shrinks.
 
-    Judged is the largest step in the other direction, which may be rounding.
+    The largest step against the trend is judged, which may be rounding.
     """
     # |a'| - |a| and |R'| - |R|, over the largest norm, shape (draws, steps)
     change_of_a = np.diff(on_whitened.entries(quantities.OUTPUT_NORM), axis=1)
@@ -146,7 +148,7 @@ def _a_and_R_grow(on_whitened: Draws) -> Iterator[Check]:
         at_most=ROUNDING,
         because="rounding",
         corrected=R_shrinks,
-        # R shrinks under this rival too, which is the corrected recursion with one misprint left in (errata 16): it
-        # passes here, and the check of R' above refuses it
+        # By this rival, the corrected recursion with one misprint left in (errata 16), R shrinks too. It passes this
+        # check, and the check of R' refuses it
         rivals={W_FOR_ITS_TRANSPOSE: R_shrinks},
     )

@@ -68,7 +68,7 @@ def linear_descent(trajectory: Trajectory) -> pd.DataFrame:
     # <W - W(0), r r^T> r r^T
     displacement = W - W[:, :1]
     pattern = direction @ transposed(direction)
-    off = norm(displacement - np.sum(displacement * pattern, axis=(-2, -1), keepdims=True) * pattern)
+    norm_off_pattern = norm(displacement - np.sum(displacement * pattern, axis=(-2, -1), keepdims=True) * pattern)
     gram = transposed(X) @ X
     # the next R by the formula without the term of second order in the step
     linear = R - step * gram @ (W @ transposed(W) @ R + output[..., None, None] ** 2 * R)
@@ -91,7 +91,7 @@ def linear_descent(trajectory: Trajectory) -> pd.DataFrame:
         # chosen: where |R| is 1e-8 of its start, rounding, of about eps of the start, is about 2e-8 of R
         quantities.GRADIENT_TURNING: sine(R, size > 1e-8 * start),
         quantities.OUTPUT_TURNING: sine(a, True),
-        quantities.LAYER_TURNING: ratio(off, norm(displacement)),
+        quantities.LAYER_TURNING: ratio(norm_off_pattern, norm(displacement)),
         quantities.OUTPUT_STEP: relative_errors(a, a + step * transposed(W) @ R, largest_output),
         quantities.OUTPUT_STEP_PRINTED: relative_errors(a, a + step * transposed(W) @ a, largest_output),
         quantities.GRADIENT_STEP: relative_errors(R, second_order_step(transposed(a) @ transposed(W) @ R), start),

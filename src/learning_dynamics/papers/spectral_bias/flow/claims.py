@@ -48,8 +48,8 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
     By the imbalance of the layers (Lemma 3.2), $|\nabla L|^2 \geq 4\gamma\lambda_{\min}(XX^\top) L$. So at time $t$ the
     parameters are no further from their limit than $|Y - X\beta(t)| / \sqrt{2\gamma\lambda_{\min}(XX^\top)}$. Their
     distance from the end of the flow is compared with this bound at every recorded time: in {draws} draws it is up to
-    {value:.0%} of the bound. At the end the bound is {left:.1e} of the parameters' norm at most; the square root of the
-    integrator's relative tolerance is allowed.
+    {value:.0%} of the bound. At the end the bound is {largest_bound_at_end:.1e} of the parameters' norm at most; the
+    square root of the integrator's relative tolerance is allowed.
     """
     draws = Draws(flows, phase="draw")
     yield every_draw(
@@ -71,7 +71,7 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
         # chosen: far below one, and far above the relative residual at which flows are stopped, ten times rtol
         at_most=draws.setting("integration.rtol") ** 0.5,
         because="the square root of the relative tolerance: the end is the limit",
-        fact="left",
+        fact="largest_bound_at_end",
     )
 
 
@@ -85,13 +85,14 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Claim:
     interpolator of least $\ell_2$ norm, $\beta_* = X^+ Y$.
 
     $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$. At the end, the distance of
-    $\beta = W_1 W_2$ from $\beta_*$ is at most {largest:.1e} of $|\beta_*|$ in {draws} draws. In each draw it is within
-    what the remaining residual and the integrator's error leave open. The theorem needs an imbalance, $Z_1^\top Z_1 -
-    Z_2 Z_2^\top$ with $Z_1 = W_1 P^\top$ and $Z_2 = P W_2$, that is a multiple of the identity. If the orthogonal rows
-    of $W_1(0)$ have unequal lengths, with $W_2(0) = 0$ and the data of one of these runs, the flow ends at
-    interpolators whose distance from $\beta_*$ is {unequal:.2g} of $|\beta_*|$ (median). In the proof, Lemma C.6 prints
-    Woodbury's identity with a minus for a plus (errata 11). The conclusion stands: the columns of
-    $\beta = 2\gamma\alpha(I - \alpha^\top\alpha)^{-1}$, with $\alpha = Z_1^{-\top} Z_2$, are in the span of the data.
+    $\beta = W_1 W_2$ from $\beta_*$ is at most {largest_distance:.1e} of $|\beta_*|$ in {draws} draws. In each draw it
+    is within what the remaining residual and the integrator's error leave open. The theorem needs an imbalance,
+    $Z_1^\top Z_1 - Z_2 Z_2^\top$ with $Z_1 = W_1 P^\top$ and $Z_2 = P W_2$, that is a multiple of the identity. If the
+    orthogonal rows of $W_1(0)$ have unequal lengths, with $W_2(0) = 0$ and the data of one of these runs, the flow ends
+    at interpolators whose distance from $\beta_*$ is {distance_from_unequal_rows:.2g} of $|\beta_*|$ (median). In the
+    proof, Lemma C.6 prints Woodbury's identity with a minus for a plus (errata 11). The conclusion stands: the columns
+    of $\beta = 2\gamma\alpha(I - \alpha^\top\alpha)^{-1}$, with $\alpha = Z_1^{-\top} Z_2$, are in the span of the
+    data.
     """
     if not any(has_several_interpolators(table) for table in flows):
         raise Untested(ONE_INTERPOLATOR)
@@ -115,9 +116,9 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Claim:
         relative_to=1.0,  # DISTANCE is relative to |beta_*| already
         because=LEFT_OPEN,
         rivals=rivals,
-        fact="largest",
+        fact="largest_distance",
     )
-    yield Facts(unequal=distance_from_unequal_rows)
+    yield Facts(distance_from_unequal_rows=distance_from_unequal_rows)
 
 
 @claim(
@@ -198,8 +199,8 @@ def corollary_3_1(flows: Sequence[Table]) -> Claim:
 
     $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$; there are $d$ inputs and $k$
     outputs, and $\beta_*$ is the interpolator of least norm. A small scale leaves a hidden layer close to rank $k$, a
-    large one a layer of full rank. The largest error in {draws} draws is {largest:.1e} of $\sigma_1(W_1)$. A second
-    check tests the spectrum of $W_2$, which follows in the same way (Lemma C.10).
+    large one a layer of full rank. The largest error in {draws} draws is {largest_error:.1e} of $\sigma_1(W_1)$. A
+    second check tests the spectrum of $W_2$, which follows in the same way (Lemma C.10).
     """
     limits = Draws(flows, phase="limit")
     # shapes (draws, d) and (draws, k); tables with fewer inputs are padded with zeros, here and in the prediction
@@ -229,7 +230,7 @@ def corollary_3_1(flows: Sequence[Table]) -> Claim:
             r"$\gamma/2$ in place of $\gamma$": sigma_W1_of(gamma_times=0.5),
             "all singular values as at the start": sigma_W1_of(beta_times=0.0),
         },
-        fact="largest",
+        fact="largest_error",
     )
     sigma_star, gamma = limits.entries(SIGMA_BETA, column="predicted"), limits.setting("gamma")[:, None]
     # sigma_1(W1)^2 - sigma_1(W2)^2 = 2 gamma stays (Lemma 3.2): both squares err by the same amount, so that the error

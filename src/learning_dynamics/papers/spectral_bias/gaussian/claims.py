@@ -16,7 +16,7 @@ from learning_dynamics.papers.spectral_bias.quantities import SIGMA_BETA, SIGMA_
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Table, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
+# Settings of these claims, whose values are in workflow/config/spectral_bias.yaml:
 # - share, of both: a layer is approximately of rank k if its k largest singular values have at least this share of
 #   |W1|^2; only k values grow if the others have at most 1 - share of the squared displacement
 # - since, of both: the squared displacement is that of the whole spectrum (first), or of the singular values from the
@@ -45,40 +45,42 @@ def gaussian_init_low_rank(
     r"""From a Gaussian hidden layer whose entries have variance $0.01$, only $k$ singular values grow, and the layer
     ends approximately at rank $k$.
 
-    $k$ is the number of outputs. A layer of width $l$ with entries of variance $v$ resembles orthogonal rows of squared
-    length $2\gamma = lv$. Width 200 and variance $0.01$ mean $\gamma = 1$, and the same figure shows that this scale
-    leaves the layer at full rank. At the end the $k$ largest singular values of $W_1$ hold {least:.0%} to
-    {largest:.0%} of $|W_1|^2$. A share of {share:.0%} or more counts as approximately rank $k$; {value:.0%} of {draws}
-    draws have it. Read as a standard deviation, $0.01$ means $\gamma = 0.01$. Then the $k$ largest hold
-    {deviation:.1%} of $|W_1|^2$ at least, and {grow:.0%} of the draws show that only $k$ grow.
+    $k$ is the number of outputs. On most draws the $k$ largest singular values of $W_1$ must hold {share:.0%} or more
+    of $|W_1|^2$ at the end, and as much of the squared displacement of the singular values. A layer of width $l$ with
+    entries of variance $v$ resembles orthogonal rows of squared length $2\gamma = lv$. Width 200 and variance $0.01$
+    mean $\gamma = 1$, and the same figure shows that this scale leaves the layer at full rank. At the end the $k$
+    largest hold {smallest_leading_share:.0%} to {largest_leading_share:.0%} of $|W_1|^2$; {value:.0%} of {draws} draws
+    reach {share:.0%}. Read as a standard deviation, $0.01$ means $\gamma = 0.01$. Then the $k$ largest hold
+    {smallest_leading_share_as_deviation:.1%} of $|W_1|^2$ at least, and {share_of_draws_as_deviation:.0%} of the draws
+    show that only $k$ grow.
     """
     _require_fewer_outputs_than_inputs(printed)
     table = printed if reading == "variance" else deviation
     share_of_k, share_of_k_less_one = _leading_share(table), _leading_share(table, fewer=1)
-    # a rival of both checks, by what each would count of k - 1 values
-    fewer = "only $k - 1$ values grow"
+    # phrase of a rival of both checks, which counts k - 1 values instead of k
+    one_fewer_grows = "only $k - 1$ values grow"
     yield share_of_draws(
         "share of draws that end with approximately rank $k$",
         **_holds_if_finite(share_of_k >= share, share_of_k),
         at_least=0.5,
         because=f"most draws; the $k$ largest hold {share:.0%} of $|W_1|^2$ or more",
-        rivals={fewer: _holds_if_finite(share_of_k_less_one >= share, share_of_k_less_one)},
+        rivals={one_fewer_grows: _holds_if_finite(share_of_k_less_one >= share, share_of_k_less_one)},
     )
     yield share_of_draws(
         "share of draws on which only $k$ singular values grow",
         **_only_k_grow(table, since, allowed=1 - share),
         at_least=0.5,
         because=f"most draws; beyond the $k$ largest {1 - share:.0%} of the squared displacement at most",
-        rivals={fewer: _only_k_grow(table, since, allowed=1 - share, fewer=1)},
+        rivals={one_fewer_grows: _only_k_grow(table, since, allowed=1 - share, fewer=1)},
     )
-    # whatever `reading` is; of the draws that arrived
+    # facts are of both readings, whatever `reading` is; a draw that did not arrive is nan and left out
     share_of_k_printed, share_of_k_deviation = _leading_share(printed), _leading_share(deviation)
     yield Facts(
         share=share,
-        least=float(np.nanmin(share_of_k_printed)),
-        largest=float(np.nanmax(share_of_k_printed)),
-        deviation=float(np.nanmin(share_of_k_deviation)),
-        grow=float(np.mean(_only_k_grow(deviation, since, allowed=1 - share)["holds"])),
+        smallest_leading_share=float(np.nanmin(share_of_k_printed)),
+        largest_leading_share=float(np.nanmax(share_of_k_printed)),
+        smallest_leading_share_as_deviation=float(np.nanmin(share_of_k_deviation)),
+        share_of_draws_as_deviation=float(np.mean(_only_k_grow(deviation, since, allowed=1 - share)["holds"])),
     )
 
 
@@ -104,15 +106,16 @@ def nonzero_second_layer(
 
     $k$ is the number of outputs. A singular value's displacement is its end less its start. The sentence is about each
     of the $k$ values. So the values that should stay are compared with the $k$-th: of the squared displacement, summed
-    from the $k$-th value on, they may take up {left:.0%} at most. They do so on {value:.0%} of {draws} draws at the
-    larger printed variance of $W_2$, and on {second:.0%} at the smaller. The values that should stay move because the
-    rows of a Gaussian layer are not orthogonal; they move from $W_2(0) = 0$ too.
+    from the $k$-th value on, they may take up {allowed_share:.0%} at most. They do so on {value:.0%} of {draws} draws
+    at the larger printed variance of $W_2$, and on {share_at_smaller_variance:.0%} at the smaller. The values that
+    should stay move because the rows of a Gaussian layer are not orthogonal; they move from $W_2(0) = 0$ too.
 
-    The verdict depends on the size of the teacher, which the paper does not state: with a teacher {times:.0f} times as
-    large, {with_larger:.0%} of the draws show the trend at the larger variance. It depends on the reading too. Of the
-    squared displacement summed over the whole spectrum the values that should stay take up {whole:.1%} at most: read
-    so, {by_whole:.0%} of the draws show the trend. If the printed variances are read as standard deviations, which
-    Figure 1a suggests, {deviation:.0%} of the draws show it, counted from the $k$-th value on.
+    The verdict depends on the size of the teacher, which the paper does not state: with a teacher {teacher_ratio:.0f}
+    times as large, {share_with_larger_teacher:.0%} of the draws show the trend at the larger variance. It depends on
+    the reading too. Of the squared displacement summed over the whole spectrum the values that should stay take up
+    {largest_displacement_share:.1%} at most: read so, {share_by_whole_spectrum:.0%} of the draws show the trend. If the
+    printed variances are read as standard deviations, which Figure 1a suggests, {share_as_deviations:.0%} of the draws
+    show it, counted from the $k$-th value on.
     """
     _require_fewer_outputs_than_inputs(flows[0])
     first_variance, *other_variances = flows  # of W2: the larger first, as the configuration lists them
@@ -141,8 +144,8 @@ def nonzero_second_layer(
             },
         )
 
-    # the paper does not state the size of the teacher: where this size decides, the headline is undecided, whatever its
-    # own draws say
+    # The paper does not state the size of the teacher. Where a larger teacher changes the headline's state, the
+    # headline is undecided
     headline = trend_check(first_variance)
     if trend_check(larger_teacher).state != headline.state:
         headline = headline.as_undecided("with a larger teacher the answer is another")
@@ -154,17 +157,18 @@ def nonzero_second_layer(
         """Return for each draw whether only k singular values grow, by displacements from the k-th on."""
         return _only_k_grow(table, "k-th", allowed=allowed)["holds"]
 
-    # whatever `since` is, `with_larger`, `second` and `deviation` count from the k-th value on, `whole` and `by_whole`
-    # over the whole spectrum
+    # Whatever `since` is, displacements count from the k-th value on for three facts, `share_with_larger_teacher`,
+    # `share_at_smaller_variance` and `share_as_deviations`, and over the whole spectrum for two,
+    # `largest_displacement_share` and `share_by_whole_spectrum`
     share_of_spectrum = np.concatenate([_displacement_share(table, beyond=_outputs(table)) for table in flows])
     yield Facts(
-        times=_predictor_norm(larger_teacher) / _predictor_norm(first_variance),
-        with_larger=float(np.mean(holds_value_by_value(larger_teacher))),
-        second=float(np.mean(holds_value_by_value(flows[-1]))),
-        left=allowed,
-        whole=float(np.nanmax(share_of_spectrum)),
-        by_whole=float(np.mean(share_of_spectrum <= allowed)),
-        deviation=float(np.mean(np.concatenate([holds_value_by_value(table) for table in deviations]))),
+        teacher_ratio=_predictor_norm(larger_teacher) / _predictor_norm(first_variance),
+        share_with_larger_teacher=float(np.mean(holds_value_by_value(larger_teacher))),
+        share_at_smaller_variance=float(np.mean(holds_value_by_value(flows[-1]))),
+        allowed_share=allowed,
+        largest_displacement_share=float(np.nanmax(share_of_spectrum)),
+        share_by_whole_spectrum=float(np.mean(share_of_spectrum <= allowed)),
+        share_as_deviations=float(np.mean(np.concatenate([holds_value_by_value(table) for table in deviations]))),
     )
 
 

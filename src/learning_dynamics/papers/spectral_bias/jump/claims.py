@@ -49,15 +49,16 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
     r"""From $I_\gamma$, $\beta$, $Z_1$ and $\alpha$ share left singular vectors, and $\beta$, $Z_2$ and $\alpha$ right
     ones; on whitened data, $X^\top X = I$, these vectors stand still: they are those of $\beta_*$.
 
-    $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$; $Z_1 = W_1 P^\top$,
-    $Z_2 = P W_2$ and $\alpha = Z_1^{-\top} Z_2$. Singular vectors are compared without choosing signs or orders. They
-    are shared if $\beta\beta^\top$ and $\beta^\top\beta$ commute with the Gram matrices of the layers and of $\alpha$.
-    They stand still if $\beta$ and $\alpha$ are diagonal in the singular basis of $\beta_*$. The proof shows three
-    products of $\alpha$, $Z_1$ and $Z_2$ with $R = X^\top(Y - X\beta)$ to be symmetric; these are tested too. (For them
-    the proof drops a factor $2\gamma$ and, for (C.17), prints a difference for a sum (errata 14). Their asymmetries
-    obey linear equations all the same, and start at zero.) On Gaussian data the vectors do turn: the part of $\beta$
-    off the diagonal is up to {largest_turning:.0%} of $|\beta|$, and the three products are not symmetric. If the rows
-    of $W_1(0)$ have unequal lengths, the layers do not share their vectors with $\beta$.
+    $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$; $Z_1 = W_1 P^\top$, $Z_2 = P W_2$
+    and $\alpha = Z_1^{-\top} Z_2$. Singular vectors are shared if $\beta\beta^\top$ and $\beta^\top\beta$ commute with
+    the Gram matrices of the layers and of $\alpha$. They stand still if $\beta$ and $\alpha$ are diagonal in the
+    singular basis of $\beta_*$. Both are tested to the integrator's error times the squared condition number of $Z_1$;
+    signs and orders of vectors need not be chosen. The proof shows three products of $\alpha$, $Z_1$ and $Z_2$ with
+    $R = X^\top(Y - X\beta)$ to be symmetric; these are tested too. (For them the proof drops a factor $2\gamma$ and,
+    for (C.17), prints a difference for a sum (errata 14). Their asymmetries obey linear equations all the same, and
+    start at zero.) On Gaussian data the vectors do turn: the part of $\beta$ off the diagonal is up to
+    {largest_turning:.0%} of $|\beta|$, and the three products are not symmetric. If the rows of $W_1(0)$ have unequal
+    lengths, the layers do not share their vectors with $\beta$.
     """
     all_data = [*whitened, *others]  # `others` are flows on Gaussian data
     because = "steps times the relative tolerance times the squared condition number of $Z_1$"

@@ -34,9 +34,9 @@ from learning_dynamics.papers.spectral_bias.quantities import LOSS, SIGMA_W1
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
+# Settings of these claims, whose values are in workflow/config/spectral_bias.yaml:
 # - fallen, of `label_noise_low_rank`: largest sigma_2(W_1) at the end, over that at the start, that has clearly fallen
-# - standard_errors, of `label_noise_sde`: by how many a mean over paths may be off
+# - standard_errors, of `label_noise_sde`: by how many of its standard errors a mean over paths may be off
 
 
 @claim(
@@ -49,15 +49,19 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
     r"""Label noise makes the small singular values of $W_1$ decay; plain gradient descent raises one singular value and
     leaves the others where they were.
 
-    Without noise all singular values of the hidden layer $W_1$ but $\sigma_1$ keep their values to rounding on every
-    draw, as for the flow. With noise that is added to the labels afresh at every step, $\sigma_2$, the largest of the
-    others, decays exponentially, at the rate {rate:.3g} a unit of time, which is step size times number of steps
-    (median over {draws} draws). It ends at {left:.2g} of its start (median; largest {most_left:.2g}); {fallen:g} or
-    less counts as fallen. The predictor keeps fluctuating around the teacher. The paper's figure shows one draw, and
-    chance decides how fast noise takes a value away, so that most draws must agree. Noise inflates $\sigma_1$, because
-    it drives $|W_1|^2$ towards $d |W_2|^2$, with $d$ inputs and the output weights $W_2$. A layer of rank one,
-    $\sigma_1 |W_2| = |\beta_*|$ with the teacher $\beta_*$, then has $\sigma_1^2 = \sqrt{d} |\beta_*|$. The mean of
-    $\sigma_1^2$ over the second half of the time is {inflated:.2f} times that (median).
+    With noise that is added to the labels afresh at every step, $\sigma_2$ of the hidden layer $W_1$ must end on most
+    draws at {fallen:g} of its start or less, and $\ln\sigma_2$ must fall in the second half of the time at half the
+    slope of the first half or more. Without noise all singular values but $\sigma_1$ must keep their values to rounding
+    on every draw, as for the flow, and $\sigma_1$ must not fall.
+
+    With noise $\sigma_2$, the largest of the small singular values, decays exponentially, at the rate {decay_rate:.3g}
+    a unit of time, which is step size times number of steps (median over {draws} draws). It ends at {median_left:.2g}
+    of its start (median; largest {largest_left:.2g}). The predictor keeps fluctuating around the teacher. The paper's
+    figure shows one draw, and chance decides how fast noise takes a value away, so that most draws must agree. Noise
+    inflates $\sigma_1$, because it drives $|W_1|^2$ towards $d |W_2|^2$, with $d$ inputs and the output weights $W_2$.
+    A layer of rank one, $\sigma_1 |W_2| = |\beta_*|$ with the teacher $\beta_*$, then has
+    $\sigma_1^2 = \sqrt{d} |\beta_*|$. The mean of $\sigma_1^2$ over the second half of the time is
+    {square_over_rank_one:.2f} times that (median).
     """
     time = Draws(noisy).entries(LOSS, column="time")[0]
     second_half = time >= time[-1] / 2
@@ -78,8 +82,9 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
     with_noise, without_noise = end_over_start(noisy), end_over_start(plain)
     sigma_2_left, sigma_2_left_without_noise = with_noise[:, 1], without_noise[:, 1]
     ratio, ratio_without_noise = slope_ratio(noisy), slope_ratio(plain)
-    # Phrases of rivals: what a check would get of the other descent, or of the draws that decay otherwise. Each of the
-    # first two alters two checks, of which the earlier refuses it; the later is commented
+    # Phrases of rivals. The first two judge a check by the values of the other descent, the third by the draws that do
+    # not decay exponentially. The first two are rivals of two checks each: the earlier check refuses the rival, and a
+    # comment says why the later one may not
     falls_without_noise = "plain descent takes them away too"
     moves_without_noise = "plain descent does not leave them where they were"
     falls_ever_more_slowly = "they fall at first and then stay, or fall ever more slowly, like a power of time"
@@ -127,10 +132,10 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
     squares = Draws(noisy, index=1).entries(SIGMA_W1)[:, second_half] ** 2  # sigma_1^2, shape (draws, times)
     yield Facts(
         fallen=fallen,
-        rate=float(-np.median(slope(noisy, second_half))),
-        left=float(np.median(sigma_2_left)),
-        most_left=float(sigma_2_left.max()),
-        inflated=float(np.median(squares.mean(axis=1) / square_at_rank_one)),
+        decay_rate=float(-np.median(slope(noisy, second_half))),
+        median_left=float(np.median(sigma_2_left)),
+        largest_left=float(sigma_2_left.max()),
+        square_over_rank_one=float(np.median(squares.mean(axis=1) / square_at_rank_one)),
     )
 
 
@@ -161,19 +166,19 @@ def label_noise_sde(
     $X = U D V^\top$, two moments are measured over many paths of the descent itself: $E|a|^2$, and the growth of the
     mean square of each row of $V^\top W$. At the end they are compared with those of the process, on {draws} data sets.
     They may be off by {standard_errors:g} standard errors, by twice the error of finite steps, and by the drift that
-    the process leaves out. Finite steps alone lower $E|a|^2$ by {steps:.2%} at most. A sample with too low a mean has
-    too small a variance as well. Standard errors are therefore exact ones, from the fourth moments of the process.
-    Tails become heavier with time, and the end is early enough for means of so many paths to be normal.
+    the process leaves out. Finite steps alone lower $E|a|^2$ by {largest_error_of_steps:.2%} at most. A sample with too
+    low a mean has too small a variance as well. Standard errors are therefore exact ones, from the fourth moments of
+    the process. Tails become heavier with time, and the end is early enough for means of so many paths to be normal.
 
     $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$, which is $\sqrt{d}$ for $D = I$. For unequal $D$ the ratio of
-    the second growing direction to the first decays at the rate {ratio:.3g}, so that rows align with $a$, in
+    the second growing direction to the first decays at the rate {ratio_decay_rate:.3g}, so that rows align with $a$, in
     probability. With five unequal weights $D_j$, $\ln\|W\|$ grows at the rate
-    {growth:.3g}, so that by Jensen's inequality $E\|W\|^\alpha$ grows for every $\alpha > 0$. No $D_j$ is zero where
-    $X$ has full rank. With $D = (1, 0, \dots, 0)$, as where all samples are equal, the first row and $a$ are the
-    process of one dimension, which collapses: $\ln|a|$ grows at the rate {alone:.3g} (errata 23). Of (c) the alignment
-    is judged here; its mean does not vanish for $D = I$ (`proposition_4_1_c`). The low rank of $W$ does not extend to
-    $d > n$: the part of $W$ outside the span of the data never moves ({outside:.1e} of $|W|$ at most), so that $d - n$
-    directions keep their size.
+    {norm_growth_rate:.3g}, so that by Jensen's inequality $E\|W\|^\alpha$ grows for every $\alpha > 0$. No $D_j$ is
+    zero where $X$ has full rank. With $D = (1, 0, \dots, 0)$, as where all samples are equal, the first row and $a$ are
+    the process of one dimension, which collapses: $\ln|a|$ grows at the rate {growth_rate_in_one_dimension:.3g} (errata
+    23). Of (c) the alignment is judged here; its mean does not vanish for $D = I$ (`proposition_4_1_c`). The low rank
+    of $W$ does not extend to $d > n$: the part of $W$ outside the span of the data never moves
+    ({largest_gain_outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their size.
     """
     draws = Draws(ensembles)  # a draw is a data set, with many paths of the descent on it
     # rates per unit of the process's time, lambda_1 >= lambda_2 >= ... those of the directions of (W, a); of each the
@@ -185,13 +190,13 @@ def label_noise_sde(
     yield _what_is_outside_the_data_stays(draws)
     yield _rows_align(ratio)
     yield _scale_diverges(growth, np.array(settings_of(five)["weights"]))
-    # `outside` is filled by `_what_is_outside_the_data_stays`
+    # `largest_gain_outside` is filled by `_what_is_outside_the_data_stays`
     yield Facts(
         standard_errors=standard_errors,
-        ratio=-ratio.value,
-        growth=growth.value,
-        alone=alone.value,
-        steps=float(_error_of_finite_steps(draws.at_end()).max()),
+        ratio_decay_rate=-ratio.value,
+        norm_growth_rate=growth.value,
+        growth_rate_in_one_dimension=alone.value,
+        largest_error_of_steps=float(_error_of_finite_steps(draws.at_end()).max()),
     )
 
 
@@ -218,10 +223,11 @@ def _moments_follow_the_process(draws: Draws, standard_errors: float) -> Check:
     # relative errors: of the recursion's finite steps, and of the drift, which adds up over the whole time
     finite_steps = _error_of_finite_steps(ends)
     drift = (draws.setting("step") * draws.setting("steps"))[:, None] * output_second_moment
-    # Are means over paths normal? Where one weight dominates, |a|^2 is lognormal, and the variance of its logarithm is
-    # four times the process's time. At a time of 0.6, means over 96,000 paths have an excess kurtosis of about 0.2: any
-    # of some 27 means is five errors off by chance in fewer than one run of a thousand. At a time of 1 a single path
-    # could move a mean by as much
+    # Means over paths have to be normal for standard errors to say what chance allows. Where one weight dominates,
+    # |a|^2 is lognormal, and the variance of its logarithm is four times the process's time. At the configuration's
+    # time of 0.6 and with its 96,000 paths a mean has an excess kurtosis of about 0.2: of its 27 means one is five
+    # errors off by chance in fewer than one run of a thousand. At a time of 1 a single path could move a mean by as
+    # much
     allowed = standard_errors * _moments(ends, "error") + (2 * finite_steps + drift) * predicted
     # data sets with fewer rows than others have zeros there, measured and predicted, and nothing allowed: they are
     # divided by any number that is not zero
@@ -276,7 +282,7 @@ def _what_is_outside_the_data_stays(draws: Draws) -> Check:
         because="rounding over all steps",
         # where d = n nothing is outside, and the rival predicts zero as well; data sets with d > n refuse it
         rivals={"noise that moves what is outside the span of the data as well": gain_if_all_move},
-        fact="outside",
+        fact="largest_gain_outside",
         scaled=False,  # the prediction is zero, which no factor changes
     )
 
@@ -291,9 +297,8 @@ def _rows_align(rate: Estimate) -> Check:
     """Check that the second direction of (W, a) falls behind the first: lambda_2 - lambda_1 is below zero.
 
     (W, a) then nears rank one relative to its size, so that the sine of the angle between rows of W and a vanishes in
-    probability.
-    The rates lambda_i are the Lyapunov exponents of the process along single paths, here measured; those of equal D
-    are derived in docs/noise_spectrum.md. By one weight alone lambda_1 and lambda_2 are both -D_1^2 / 2.
+    probability. The rates lambda_i are the Lyapunov exponents of the process along single paths, here measured; those
+    of equal D are derived in docs/noise_spectrum.md. By one weight alone lambda_1 and lambda_2 are both -D_1^2 / 2.
     """
     return _rate_is(
         r"growth rate of $\sigma_2 / \sigma_1$ of $(W, a)$, unequal $D$",
@@ -340,7 +345,7 @@ def _below_zero(name: str, rate: Estimate) -> Check:
 
 
 def _equal_to(number: float) -> Prediction:
-    # `equal` allows the 95 % interval, two standard errors, by itself; the tolerance allows two more
+    # `equal` itself allows the 95 % interval, which is two standard errors; the tolerance allows two more
     def is_equal(name: str, rate: Estimate) -> Check:
         return equal(name, rate, number, tolerance=rate.uncertainty, because="four standard errors")
 

@@ -52,7 +52,9 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Plot:
         line_handle(r"$(\sqrt{d} |\beta_*|)^{1/2}$", "grey", DASHES, 1.2),
     ]
     legend_below(figure, [*index_handles(inputs), *dashes])
-    return Plot(figure, alt="Without noise four singular values stay level; with noise they fall on straight lines.")
+    return Plot(
+        figure, alt="Without noise all singular values but one stay level; with noise these fall on straight lines."
+    )
 
 
 def label_noise_moments(ensembles: Sequence[Table]) -> Plot:
@@ -64,7 +66,7 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Plot:
     after $t$ steps of size $\eta$ with label noise of standard deviation $\delta$. Bars are 95 % intervals by exact
     standard errors. As steps are finite, the first dots in (c) and (d) are below the lines. Solid lines show the
     process $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$ of appendix D. Dashes show the same process with all
-    $D_j$ at their quadratic mean, which raises all rows alike.
+    $D_j$ at their quadratic mean, which raises all rows by the same amount.
     """
     figure, axes = plt.subplots(2, len(ensembles), figsize=(WIDTH, 4.4), sharex=True, sharey="row", squeeze=False)
     for (top, bottom), table in zip(axes.T, ensembles, strict=True):
@@ -80,7 +82,7 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Plot:
                 low = np.minimum(half_width, 0.9 * entry["value"].clip(lower=1e-12))
                 axis.errorbar(entry["time"], entry["value"], [low, half_width], fmt="o", ms=3, lw=0.8, color=colour)
                 axis.plot(entry["time"], entry["predicted"], color=colour, lw=1.2)
-            # equal weights raise all rows alike: the first stands for all
+            # equal weights raise all rows by the same amount: that of the first is drawn
             equal = select(later, of_equal_weights, seed=0)
             equal = equal[equal["index"] == equal["index"].min()]
             guide(axis, equal["time"], equal["value"])

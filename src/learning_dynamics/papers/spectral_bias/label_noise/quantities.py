@@ -10,8 +10,7 @@ BETA_NORM = "beta_norm"  # |beta_*|, of the minimum-norm interpolator beta_*
 # -- over many paths on each data set, `metrics.label_noise_ensemble` --------------------------------------------------
 # W and a are the layers of a network with one output. X = U D V^T is the singular value decomposition of the data, with
 # the singular values D_j. u_j is the mean over paths of the squared norm of the j-th row of V^T W, and E|a|^2 that of
-# |a|^2.
-# Both are predicted by the process of appendix D, dW = X^T dB a^T and da = W^T X^T dB.
+# |a|^2. Both are predicted by the process of appendix D, dW = X^T dB a^T and da = W^T X^T dB.
 
 OUTPUT_SECOND_MOMENT = "output_second_moment"  # E|a|^2; predicted
 ROW_GROWTH = "row_growth"  # u_j(t) - u_j(0) of each row j; predicted

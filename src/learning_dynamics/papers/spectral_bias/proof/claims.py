@@ -23,7 +23,7 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
 
 # Setting of `lemma_c_4`, whose value is in workflow/config/spectral_bias.yaml:
-# - visible: least asymmetry of a derivative, relative to its size, that is far above rounding
+# - visible: an asymmetry of a derivative, relative to its term in D, from which on it is far above rounding
 
 
 @claim(
@@ -36,8 +36,9 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
 
     $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$; $Z_1 = W_1 P^\top$ and
     $Z_2 = P W_2$. Each eigenvalue of the imbalance is compared with $2\gamma$ at every recorded time: a symmetric
-    matrix whose eigenvalues are all $2\gamma$ is $2\gamma I$. The largest error in {draws} draws is {largest:.1e} of
-    the largest $\sigma_1(Z_1)^2$ along its flow. The error allowed is {allowed:.1e} of $2\gamma$ at most.
+    matrix whose eigenvalues are all $2\gamma$ is $2\gamma I$. The largest error in {draws} draws is {largest_error:.1e}
+    of the largest $\sigma_1(Z_1)^2$ along its flow. The error allowed is {largest_allowed_error:.1e} of $2\gamma$ at
+    most.
     """
     flow = Draws(flows, phase="flow")
     # eigenvalues of the imbalance, and by the lemma 2 gamma for each (C.8): shape (draws, entries at all times), padded
@@ -58,10 +59,10 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
             r"$\gamma I$ in place of $2\gamma I$": 0.5 * two_gamma,
             "balanced layers, an imbalance of zero": 0 * two_gamma,
         },
-        fact="largest",
+        fact="largest_error",
     )
     # the first entry is 2 gamma in every draw: zeros are padded at the end
-    yield Facts(allowed=float(np.nanmax(tolerance * largest_square / two_gamma[:, 0])))
+    yield Facts(largest_allowed_error=float(np.nanmax(tolerance * largest_square / two_gamma[:, 0])))
 
 
 @claim(
@@ -74,8 +75,8 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
 
     $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$; $Z_1 = W_1 P^\top$ and
     $Z_2 = P W_2$. The lemma is about the limit; its proof, and the measurement, are about all times. In {draws} draws
-    the part outside the span is {largest:.1e} of $|\alpha|$ at most. The inverse of $Z_1$ multiplies errors of $Z_1$ by
-    its condition number, and so the error allowed is multiplied by it.
+    the part outside the span is {largest_part_outside:.1e} of $|\alpha|$ at most. The inverse of $Z_1$ multiplies
+    errors of $Z_1$ by its condition number, and so the error allowed is multiplied by it.
     """
     if not any(has_several_interpolators(table) for table in flows):
         raise Untested("as many samples as inputs in every run: nothing is outside of their span; give fewer samples")
@@ -101,7 +102,7 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
             # chosen: small, and far above the tolerance
             "directions that leave the span a thousandth as far": 1e-3 * outside_at_random,
         },
-        fact="largest",
+        fact="largest_part_outside",
     )
 
 
@@ -119,19 +120,20 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
     none does, and the proof breaks.
 
     The layers are $Z_1 = W_1 P^\top$ and $Z_2 = P W_2$, from $W_2(0) = 0$ and orthogonal rows of $W_1(0)$ along the
-    rows of $P$. Their imbalance $D = Z_1^\top Z_1 - Z_2 Z_2^\top$ is $2\gamma I$ where these rows have one length. By
-    (P2) of Proposition C.5 the gradient is $Z_1^{-\top} Z_2 Z_2^\top$. Relative to it the printed formula is off by up
-    to {printed:.2g}, from rows of unequal lengths (errata 8). A gradient has a symmetric derivative. For $D =
-    2\gamma I$ the derivative of the corrected formula is symmetric to rounding. For rows of unequal lengths its
-    asymmetry, along pairs of directions, is at least {least:.2g} of the term with $D$, where {visible:.0e} is far above
-    rounding. There the conclusion of Theorem 3.1 (ii) fails too, not only its proof: the flow ends {away:.2g} of
-    $|\beta_*|$ away from $\beta_* = X^+ Y$ (median), while the imbalance stays $D$ as it should.
+    rows of $P$. Their imbalance $D = Z_1^\top Z_1 - Z_2 Z_2^\top$ is $2\gamma I$ where these rows have one length. The
+    formula for the gradient is compared with $Z_1^{-\top} Z_2 Z_2^\top$, which is the gradient by (P2) of Proposition
+    C.5. From rows of unequal lengths the printed formula is off by up to {printed:.2g} of it (errata 8). A gradient has
+    a symmetric derivative. For $D = 2\gamma I$ the derivative of the corrected formula is symmetric to rounding. For
+    rows of unequal lengths its asymmetry, along pairs of directions, is at least {smallest_asymmetry:.2g} of the term
+    with $D$, where {visible:.0e} is far above rounding. There the conclusion of Theorem 3.1 (ii) fails too, not only
+    its proof: the flow ends {median_distance:.2g} of $|\beta_*|$ away from $\beta_* = X^+ Y$ (median), while the
+    imbalance stays $D$ as it should.
     """
     limit = Draws(unequal, phase="limit")
     # |<K, dF[H]> - <H, dF[K]>| of the field F(Z) = Z - Z^{-T} D over pairs K, H, relative to its term in D
     asymmetry_of_equal_rows = Draws(equal, phase="limit")[quantities.ASYMMETRY]
     asymmetry_of_unequal_rows = limit[quantities.ASYMMETRY]
-    # values of two rivals: by one the derivative is symmetric from all rows, by the other from none
+    # values of two rivals. One says that the derivative is symmetric from all rows, the other that it is from none
     of_all_rows = {"values": np.concatenate([asymmetry_of_equal_rows, asymmetry_of_unequal_rows])}
     # the distance from Z1^{-T} Z2 Z2^T, by (P2), to Z1 - D Z1^{-T}, and corrected to Z1 - Z1^{-T} D
     yield every_draw(
@@ -156,7 +158,7 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
         at_least=visible,
         because="far above rounding",
         rivals={"no potential whatever the imbalance": of_all_rows},
-        fact="least",
+        fact="smallest_asymmetry",
     )
     flow = Draws(unequal)  # at all times, the limit among them
     yield every_draw(
@@ -165,7 +167,7 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
         at_most=steps_by_rtol(flow),
         because=STEPS_BY_RTOL,
     )
-    yield Facts(visible=visible, away=float(np.nanmedian(limit[DISTANCE])))
+    yield Facts(visible=visible, median_distance=float(np.nanmedian(limit[DISTANCE])))
 
 
 @claim(
@@ -182,13 +184,14 @@ def lemma_c_6(flows: Sequence[Table]) -> Claim:
     with the smallest eigenvalue that is not zero.
 
     $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$; $Z_1 = W_1 P^\top$ and
-    $Z_2 = P W_2$. Decay rates are computed from the state by the chain rule, in units of $\gamma\lambda_{\min}$. The
-    proof takes $\mathrm{tr}(ABC) \geq \lambda_{\min}(A)\lambda_{\min}(B)\mathrm{tr}(C)$ for three positive semidefinite
-    matrices. This is false, since the trace may be negative (errata 10). In {growing} of {draws} draws $|R|^2$ grows
-    for a while, at a rate of up to {fastest:.2g} units. The convergence that the lemma proves stands, with $Y - X\beta$
-    in place of $R$: by the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top = 2\gamma I$, $\frac{d}{dt}|Y - X\beta|^2 =
-    -2|Z_1^\top R|^2 - 2|R Z_2^\top|^2 \leq -4\gamma\lambda_{\min}(XX^\top)|Y - X\beta|^2$. The measured rate at which
-    $|Y - X\beta|^2$ decays is {slowest:.3g} units at least.
+    $Z_2 = P W_2$. The rates at which $|R|^2$ and $|Y - X\beta|^2$ decay are compared with 2 and with 4, in units of
+    $\gamma\lambda_{\min}$, at all times of all draws; they are computed from the state by the chain rule. The proof
+    takes $\mathrm{tr}(ABC) \geq \lambda_{\min}(A)\lambda_{\min}(B)\mathrm{tr}(C)$ for three positive semidefinite
+    matrices. This is false, since the trace may be negative (errata 10). In {growing_draws} of {draws} draws $|R|^2$
+    grows for a while, at a rate of up to {fastest_growth:.2g} units. The convergence that the lemma proves stands, with
+    $Y - X\beta$ in place of $R$: by the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top = 2\gamma I$, $\frac{d}{dt}|Y -
+    X\beta|^2 = -2|Z_1^\top R|^2 - 2|R Z_2^\top|^2 \leq -4\gamma\lambda_{\min}(XX^\top)|Y - X\beta|^2$. The measured
+    rate at which $|Y - X\beta|^2$ decays is {slowest_decay:.3g} units at least.
     """
     draws = Draws(flows, phase="draw")
     # -(d|A|^2/dt) / |A|^2 for A = R and A = Y - X beta, in units of gamma lambda_min: the least along each flow, and
@@ -224,9 +227,9 @@ def lemma_c_6(flows: Sequence[Table]) -> Claim:
         },
     )
     yield Facts(
-        growing=int((rate_of_R < 0).sum()),
-        fastest=float(max(-np.nanmin(rate_of_R), 0.0)),
-        slowest=float(np.nanmin(rate_of_residual)),
+        growing_draws=int((rate_of_R < 0).sum()),
+        fastest_growth=float(max(-np.nanmin(rate_of_R), 0.0)),
+        slowest_decay=float(np.nanmin(rate_of_residual)),
     )
 
 
@@ -291,8 +294,9 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Claim:
     r"""From balanced layers, $W_1^\top W_1 = W_2 W_2^\top$, the hidden layer has rank at most $k$ at all times,
     whatever the scale.
 
-    $k$ is the number of outputs. The largest $\sigma_{k+1}(W_1)$ at any time in {draws} draws is {largest:.1e} of
-    $\sigma_1(W_1)$. So a hidden layer of rank above $k$ needs layers that are not balanced.
+    $k$ is the number of outputs. The largest $\sigma_{k+1}(W_1)$ at any time in {draws} draws is {largest_ratio:.1e} of
+    $\sigma_1(W_1)$. The square root of the integrator's error is allowed. So a hidden layer of rank above $k$ needs
+    layers that are not balanced.
     """
     # k and d are the numbers of singular values of W2 and W1, the same in all flows
     limit = Draws(flows[0], phase="limit")
@@ -322,5 +326,5 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Claim:
                 "at_most": np.sqrt(steps_by_rtol(not_balanced)),
             },
         },
-        fact="largest",
+        fact="largest_ratio",
     )

@@ -75,8 +75,8 @@ def lemma_3_3(flows: Sequence[Table]) -> Claim:
     network obeys at every time. As printed, the right side grows like $1/\gamma$ while the predictor comes to rest.
     """
     draws = Draws(flows)
-    # alpha = Z1^{-T} Z2 takes the inverse of Z1, which multiplies errors by its condition; the condition of
-    # I - alpha alpha^T = 2 gamma (Z1 Z1^T)^{-1} (C.12) is the square of it
+    # alpha = Z1^{-T} Z2 takes the inverse of Z1, which multiplies errors by the condition number of Z1. The condition
+    # number of I - alpha alpha^T = 2 gamma (Z1 Z1^T)^{-1} (C.12) is the square of that of Z1
     condition = draws.largest(quantities.CONDITION_OF_Z1)
     tolerance = steps_by_rtol(draws)
     # with a, the Riccati equation's solution, and f(a) = (I - a a^T)^{-1} a: as printed |beta' - f(a)|, relative to
@@ -134,7 +134,7 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Claim:
     printed_speed = draws.entries(quantities.PRINTED_MIRROR_SPEED)
     yield equal_on_every_draw(
         "largest difference of a mirror coordinate's speed and its force, relative to the largest force",
-        force,  # as what is measured, since errors are relative to it; each potential predicts a speed for it
+        force,  # is taken for what is measured, since errors are relative to it; each potential predicts its own speed
         printed_speed,
         # the states' error, steps times rtol, times the largest phi'', which is 1 / (2 gamma), at sigma = 0; a factor
         # of one at least
@@ -153,7 +153,7 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Claim:
     $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$. The mirror flow is integrated
     separately, in the coordinates $m = \nabla\psi_\gamma(\beta) = w^{-1/2}\beta$, whose inverse is
     $\beta = m\sqrt{|m|^2 + 2\gamma}$, and compared with the network at every recorded time. The largest difference in
-    {draws} draws is {largest:.1e} of the largest entry of $\beta$.
+    {draws} draws is {largest_distance:.1e} of the largest entry of $\beta$.
     """
     draws = Draws(flows)
     measured, mirror = draws.with_prediction(quantities.BETA)  # entries of beta at all times
@@ -182,7 +182,7 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Claim:
         tolerance=steps_by_rtol(draws) * draws.largest(quantities.CONDITION_OF_Z1),
         because=f"{ERRORS_OF_BOTH} and the condition number of $Z_1$",
         rivals=rivals,
-        fact="largest",
+        fact="largest_distance",
     )
 
 
@@ -209,8 +209,8 @@ def lemma_c_8(flows: Sequence[Table]) -> Claim:
         return (loss / bound).max(axis=1)
 
     ratios = draws.per_table(loss_over_bound)
-    # Each is a bound on `ratios`. Both checks have them, the second for twice the ratios, of which each rival then says
-    # half as much; a rival is refused if one of the checks refuses it
+    # A rival replaces the bound of one by its own. The first check compares the ratios with it, the second twice the
+    # ratios; a rival is refused if one of the checks refuses it
     rivals = {
         "a bound ten times as sharp": 0.1,  # chosen
         # D_psi / t times sqrt(2 gamma) instead of over it: 2 gamma times the bound

@@ -19,11 +19,11 @@ def mirror(vector: Table, scalar: Table, *, member: Natural) -> Plot:
 
     Colours go from the first singular value or entry (dark) to the last (light). (a) Dots show the singular values of
     the smaller layer $Z_1$ (Lemma 3.1), lines those of $W_1$. Most stay on one line near zero. (b) Dots show the
-    singular values of the Riccati equation's solution (Lemma 3.3), lines those of $\alpha$. The last two nearly
-    coincide. (c) Lines show mirror coordinates $\frac{1}{2}\sinh^{-1}(\sigma/\gamma)$ of the singular values $\sigma$
-    of $\beta$. Dots show the integral of the force $-\partial L/\partial\sigma$. Dashes show the gradient of the
-    potential as printed, which does not follow that integral (Theorem 3.2 (a), errata 1). (d) With one output, lines
-    show the entries of $\beta$, and dots those of the mirror flow (Theorem 3.2 (b)).
+    singular values of the Riccati equation's solution (Lemma 3.3), lines those of $\alpha$. (c) Lines show mirror
+    coordinates $\frac{1}{2}\sinh^{-1}(\sigma/\gamma)$ of the singular values $\sigma$ of $\beta$. Dots show the
+    integral of the force $-\partial L/\partial\sigma$. Dashes show the gradient of the potential as printed, which does
+    not follow that integral (Theorem 3.2 (a), errata 1). (d) With one output, lines show the entries of $\beta$, and
+    dots those of the mirror flow (Theorem 3.2 (b)).
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
     (W1_axis, alpha_axis), (mirror_axis, beta_axis) = axes
@@ -52,7 +52,7 @@ def mirror(vector: Table, scalar: Table, *, member: Natural) -> Plot:
         line_handle("last", last, width=1.6),
     ]
     legend_below(figure, handles)
-    return Plot(figure, alt="Four panels in which dots lie on lines; in the third, dashed curves part from them.")
+    return Plot(figure, alt="Panels in which dots are on lines; in the third, dashed curves part from them.")
 
 
 def _draw_comparison(axis: Axes, table: Table, quantity: Quantity, seed: int) -> None:

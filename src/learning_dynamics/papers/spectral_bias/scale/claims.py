@@ -21,7 +21,7 @@ from learning_dynamics.papers.spectral_bias.scale import quantities
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
+# Settings of these claims, whose values are in workflow/config/spectral_bias.yaml:
 # - largest_gamma, of `time_to_loss`, `potential_asymptotics` and `column_alignment`: largest initialisation scale that
 #   the fit of a slope takes
 # - sine, of `column_alignment`: largest sine of the angle between a column of W1 and beta that counts as aligned, at
@@ -45,12 +45,14 @@ def time_to_loss(flow: Table, *, largest_gamma: Positive) -> Claim:
     below the first, in a time that grows as $\ln(1/\gamma) / (2|X^\top Y|)$ while $\gamma$ vanishes. The time that the
     bound of Lemma C.8 promises grows as $\gamma^{-1/2}$.
 
+    The slope of the time to {loss_share:.0%} of the first loss against $\ln(1/\gamma)$, over scales up to
+    {largest_gamma:.0e}, is compared with $1 / (2|X^\top Y|)$ and agrees to {largest_error:.1e} of it, on every one of
+    {draws} draws. No time may be later than the bound promises.
+
     $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$. Near zero both layers grow at the
     rate $|X^\top Y|$ and the predictor at twice that rate, from a start of order $\gamma$; the course from there on
     does not depend on the scale. So the price of a small scale is a logarithm: from the largest to the smallest scale
-    the time grows by a factor of {times:.2g}, the promised time by {bounds:.2g} (medians). The slope of the time to
-    {loss_share:.0%} of the first loss against $\ln(1/\gamma)$, over scales up to {largest_gamma:.0e}, is that of the
-    formula to {worst:.1e} of it, on every one of {draws} draws.
+    the time grows by a factor of {growth_of_time:.2g}, the promised time by {growth_of_promised_time:.2g} (medians).
     """
     draws, settings = Draws(flow), settings_of(flow)
     gamma = draws.entries(quantities.TIME_TO_LOSS, column="gamma")[0]
@@ -86,14 +88,14 @@ def time_to_loss(flow: Table, *, largest_gamma: Positive) -> Claim:
         at_most=1.0,
         because="Lemma C.8",
     )
-    # places of the smallest and the largest scale; medians leave out draws that did not arrive
+    # numbers of the smallest and the largest scale in `gamma`; medians leave out draws that did not arrive
     smallest, largest = np.argmin(gamma), np.argmax(gamma)
     yield Facts(
         loss_share=settings["loss_share"],
         largest_gamma=largest_gamma,
-        times=float(np.nanmedian(time[:, smallest] / time[:, largest])),
-        bounds=float(np.nanmedian(promised_time[:, smallest] / promised_time[:, largest])),
-        worst=float(np.nanmax(np.abs(1 - 1 / (2 * growth_rate * slopes)))),
+        growth_of_time=float(np.nanmedian(time[:, smallest] / time[:, largest])),
+        growth_of_promised_time=float(np.nanmedian(promised_time[:, smallest] / promised_time[:, largest])),
+        largest_error=float(np.nanmax(np.abs(1 - 1 / (2 * growth_rate * slopes)))),
     )
 
 
@@ -110,8 +112,9 @@ def trade_off(flow: Table) -> Claim:
     {loss_share:.0%} of the first. How near $W_1$ comes to rank one is measured by what is left of it at the end without
     its component along the direction of $\beta$, the part across $\beta$, relative to $|W_1|$. (The limit of $\beta$ is
     $\beta_* = X^+ Y$ at every scale.) From each scale to the next smaller one the time grows by a factor of
-    {least_growth:.3g} or more, and the part across $\beta$ is multiplied by {largest_left:.3g} or less, on every one of
-    {draws} draws. How fast the time grows is in `time_to_loss`; how fast the part falls is in `column_alignment`.
+    {smallest_growth_of_time:.3g} or more, and the part across $\beta$ is multiplied by {largest_part_left:.3g} or less,
+    on every one of {draws} draws. How fast the time grows is in `time_to_loss`; how fast the part falls is in
+    `column_alignment`.
     """
     draws = Draws(flow)
     from_large_to_small = np.argsort(-_scales(draws))
@@ -131,21 +134,22 @@ def trade_off(flow: Table) -> Claim:
     # errors relative to the time, and to the part: its size is that of sigma_2(W1), beside which each step rounds
     time_error = largest_error(_time_errors(draws) / (draws.entries(quantities.FIRST_GRADIENT) * time))
     part_error = largest_error(_left_open(draws) + _rounding_of_sigma_2(draws))
-    # under a rival another factor of each draw is judged, and its bound is on the other side
+    # a rival says that a factor is one: it judges each draw by the factor furthest from that, with a bound on the side
+    # opposite to the claim's
     yield every_draw(
         "least factor by which the time to the loss grows from a scale to the next smaller one",
         growth_of_time.min(axis=1),
         at_least=1 + time_error,
         because="longer at the smaller scale, by more than the time's error: interpolation between records, and steps",
         rivals={
-            # by this rival no factor is above one: the largest decides
+            # by this rival no factor is above one, so that the largest is judged
             "a time that does not depend on the scale": {
                 "values": growth_of_time.max(axis=1),
                 "at_least": None,
                 "at_most": 1 + time_error,
             }
         },
-        fact="least_growth",
+        fact="smallest_growth_of_time",
     )
     yield every_draw(
         r"largest factor by which the part of $W_1$ across $\beta$ changes from a scale to the next smaller one",
@@ -153,14 +157,14 @@ def trade_off(flow: Table) -> Claim:
         at_most=1 - part_error,
         because="smaller at the smaller scale, by more than the remaining residual and the steps leave open",
         rivals={
-            # by this rival no factor is below one: the least decides
+            # by this rival no factor is below one, so that the least is judged
             "an implicit bias that does not depend on the scale": {
                 "values": part_left.min(axis=1),
                 "at_most": None,
                 "at_least": 1 - part_error,
             }
         },
-        fact="largest_left",
+        fact="largest_part_left",
     )
     yield Facts(loss_share=settings_of(flow)["loss_share"])
 
@@ -176,10 +180,10 @@ def potential_asymptotics(flow: Table, *, largest_gamma: Positive) -> Claim:
 
     $\|\beta\|_*$ is the nuclear norm, the sum of the singular values; $\beta$ is the predictor at the end of training,
     the same at every scale. The slope of the hyperbolic entropy against $\ln(1/\gamma)$, over scales up to
-    {largest_gamma:.0e}, is the nuclear norm to {worst:.1e} of it. The potential $\Psi_\gamma$ of Theorem 3.2 (a) is
-    another function of the same name, with a half before the first term (errata 1): its slope is {of_theorem:.3f} of
-    the nuclear norm. With the half before both terms, as the dynamics have it, the slope is {of_dynamics:.3f} of it
-    (errata 2).
+    {largest_gamma:.0e}, is the nuclear norm to {largest_error:.1e} of it. The potential $\Psi_\gamma$ of Theorem 3.2
+    (a) is another function of the same name, with a half before the first term (errata 1): its slope is
+    {slope_of_theorem:.3f} of the nuclear norm (median). With the half before both terms, as the dynamics have it, the
+    slope is {median_slope_of_dynamics:.3f} of it (errata 2).
     """
     draws = Draws(flow)
     gamma = draws.entries(quantities.POTENTIAL, column="gamma")[0]  # the same scales for all draws
@@ -209,9 +213,9 @@ def potential_asymptotics(flow: Table, *, largest_gamma: Positive) -> Claim:
     )
     yield Facts(
         largest_gamma=largest_gamma,
-        worst=float(np.nanmax(np.abs(slope - 1))),
-        of_theorem=float(np.nanmedian(slope_over_nuclear_norm(quantities.PRINTED_POTENTIAL))),
-        of_dynamics=float(np.nanmedian(slope_of_dynamics)),
+        largest_error=float(np.nanmax(np.abs(slope - 1))),
+        slope_of_theorem=float(np.nanmedian(slope_over_nuclear_norm(quantities.PRINTED_POTENTIAL))),
+        median_slope_of_dynamics=float(np.nanmedian(slope_of_dynamics)),
     )
 
 
@@ -283,16 +287,17 @@ def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine
     $|\beta_*|$ this structure disappears.
 
     $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$; a hidden unit has a column of
-    $W_1$ and of $P$. At the smallest scale the largest sine of the angle between a column and $\beta$ is {aligned:.1e}
-    with hidden units at random. With one unit whose column of $P$ is orthogonal to the first gradient, $X^\top Y$, it
-    is {printed:.2g} (errata 3). Up to {sine:g} counts as aligned. The part of $W_1$ across $\beta$, relative to
-    $|W_1|$, falls as $\gamma^{1/2}$: the slope of its logarithm against $\ln\gamma$, over scales up to
-    {largest_gamma:.0e}, is compared with one half. A column's component along $\beta$, in units of $\sigma_1(W_1)$,
-    tends to the column's share of the first gradient, its entry of $P^\top X^\top Y / |X^\top Y|$. So the column's
-    angle falls as $\gamma^{1/2}$ too, once $\gamma$ is below $|\beta_*|$ times the squared share. (The smallest share
-    in {draws} draws is {share:.1g}.) Where the structure disappears depends on $\gamma / |\beta_*|$ alone:
-    $\sigma_2(W_1)^2 / \sigma_1(W_1)^2 = 2\gamma / (\gamma + \sqrt{\gamma^2 + |\beta_*|^2})$, which passes one half
-    where $\gamma$ is $|\beta_*| / \sqrt{8}$.
+    $W_1$ and of $P$. At the smallest scale, columns whose angle with $\beta$ has a sine of {sine:g} at most count as
+    aligned. The largest sine is {largest_sine_at_random:.1e} with hidden units at random. With one unit whose column of
+    $P$ is orthogonal to the first gradient, $X^\top Y$, it is {printed:.2g} (errata 3). The part of $W_1$ across
+    $\beta$, relative to $|W_1|$, falls as $\gamma^{1/2}$: the slope of its logarithm against $\ln\gamma$, over scales
+    up to {largest_gamma:.0e}, is compared with one half. A column's component along $\beta$, in units of
+    $\sigma_1(W_1)$, tends to the column's share of the first gradient, its entry of $P^\top X^\top Y / |X^\top Y|$. So
+    the column's angle falls as $\gamma^{1/2}$ too, once $\gamma$ is below $|\beta_*|$ times the squared share. (The
+    smallest share in {draws} draws is {smallest_share:.1g}.) The scale at which the structure disappears depends on
+    $\gamma / |\beta_*|$ alone: $\sigma_2(W_1)^2 / \sigma_1(W_1)^2$ is
+    $2\gamma / (\gamma + \sqrt{\gamma^2 + |\beta_*|^2})$, which passes one half where $\gamma$ is
+    $|\beta_*| / \sqrt{8}$.
     """
     draws = Draws(flow)
     yield _columns_align(draws, Draws(unfed), sine=sine)
@@ -300,9 +305,14 @@ def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine
     yield _part_across_falls(draws, largest_gamma)
     yield _components_tend_to_shares(draws)
     yield _crossover_depends_on_the_ratio(draws)
-    aligned = draws.entries(quantities.LARGEST_SINE)[:, _smallest(draws)].max()
+    sines_at_random = draws.entries(quantities.LARGEST_SINE)[:, _smallest(draws)]
     # `printed` in the docstring is the first check's number over both runs
-    yield Facts(sine=sine, largest_gamma=largest_gamma, share=float(_least_shares(draws).min()), aligned=float(aligned))
+    yield Facts(
+        sine=sine,
+        largest_gamma=largest_gamma,
+        smallest_share=float(_least_shares(draws).min()),
+        largest_sine_at_random=float(sines_at_random.max()),
+    )
 
 
 def _columns_align(draws: Draws, unfed: Draws, *, sine: float) -> Check:
@@ -317,8 +327,8 @@ def _columns_align(draws: Draws, unfed: Draws, *, sine: float) -> Check:
     sine_of_unfed = unfed.entries(quantities.LARGEST_SINE)[:, smallest]
     expected_sine = _column_length(draws) / _least_shares(draws)  # of the column with the smallest share
     share_is_too_small = expected_sine[:, smallest] > sine
-    # As printed, all columns of both runs align; corrected, those of units at random do. By the rival a unit at random
-    # is like the unfed one: its values are those of the unfed run alone, none of whose draws is undecided
+    # As printed, all columns of both runs align; corrected, those of the run with units at random do. The rival takes
+    # the unfed column for any column: it is judged by the unfed run alone, none of whose draws is undecided
     return every_draw(
         r"largest sine of the angle between a column of $W_1$ and $\beta$, at the smallest scale",
         np.concatenate([sine_of_unfed, sine_at_random]),
@@ -338,7 +348,8 @@ def _part_across_falls(draws: Draws, largest_gamma: float) -> Check:
     1)) / |W1|, where |W1| is sigma_1 but for the square of the part.
     """
     gamma, across = _scales(draws), draws.entries(quantities.PART_ACROSS)
-    # relative errors of the part, and so errors of its logarithm. The part is of the size of sigma_2(W1)
+    # relative errors of the part, and so errors of its logarithm; the part is of the size of sigma_2(W1), beside which
+    # each step rounds
     errors = across**2 + _left_open(draws) + _rounding_of_sigma_2(draws)
     return equal_on_every_draw(
         r"error of the power of $\gamma$ with which the part of $W_1$ across $\beta$ falls",
@@ -356,16 +367,16 @@ def _part_across_falls(draws: Draws, largest_gamma: float) -> Check:
 def _components_tend_to_shares(draws: Draws) -> Check:
     """Check that u^T W1 / sigma_1(W1) tends to the columns' shares of the first gradient, (X^T Y)^T P / |X^T Y|.
 
-    While beta turns from the first gradient's direction to its own, columns of their first length still feed it: the
-    difference is of the order of sqrt(2 gamma / |beta_*|).
+    While beta turns from the direction of the first gradient to that of beta_*, columns of the length that they start
+    with still add to the components. The difference is of the order of sqrt(2 gamma / |beta_*|).
     """
     # of each column, shape (draws, scales, columns)
     components, shares = draws.with_prediction(quantities.COMPONENTS_ALONG, "gamma")
     shares_of_beta_star = draws.entries(quantities.SHARES_OF_BETA_STAR, "gamma")
     # the same size for all columns of a draw, with their own signs
     equal_shares = np.sign(shares) * np.sqrt(np.mean(shares**2, axis=2, keepdims=True))
-    # in units of sigma_1(W1), as the components: the difference above, the remaining residual and the integrator's
-    # error, and rounding
+    # in units of sigma_1(W1), as the components are: the difference in the docstring, what the remaining residual and
+    # the integrator leave open, and rounding
     allowed = NEXT_ORDER * _column_length(draws) + _left_open(draws) + _rounding(draws)
 
     def components_are(parts: np.ndarray) -> dict[str, np.ndarray]:
@@ -434,7 +445,7 @@ def _scales(draws: Draws) -> np.ndarray:
 
 
 def _smallest(draws: Draws) -> int:
-    """Return the place of the smallest scale among the scales."""
+    """Return the number of the smallest scale in `_scales`, from 0."""
     return int(np.argmin(_scales(draws)))
 
 

@@ -17,12 +17,12 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
 
     (a) Solid lines show the training loss on Gaussian data, in one colour for each scale $\gamma$. Dashed lines of the
     same colours show its bound $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ by Lemma C.8, with the Bregman divergence
-    $D_\psi$ of the mirror potential $\psi$. Each loss is below its own bound. (b) The data are ill-conditioned; one
-    bound begins above the panel. (c) Dots show the measured times to {loss_share:.0%} of the first loss against the
-    scale, on every draw. Blue lines show the predicted growth with $\ln(1/\gamma)$, of slope $1/(2|X^\top Y|)$, drawn
-    through the smallest scale. At the largest scale training is faster than predicted. Orange dashes show the time that
-    the bound promises. It grows as $\gamma^{-1/2}$. From the largest scale to the smallest the measured time grows by a
-    factor of {times:.2g}, the promised one by {bounds:.1g} (medians).
+    $D_\psi$ of the mirror potential $\psi$. Each loss is below its own bound. (b) The data are ill-conditioned. (c)
+    Dots show the measured times to {loss_share:.0%} of the first loss against the scale, on every draw. Blue lines show
+    the predicted growth with $\ln(1/\gamma)$, of slope $1/(2|X^\top Y|)$, drawn through the smallest scale. Orange
+    dashes show the time that the bound promises. It grows as $\gamma^{-1/2}$. From the largest scale to the smallest
+    the measured time grows by a factor of {growth_of_time:.2g}, the promised one by {growth_of_promised_time:.1g}
+    (medians).
     """
     figure, (gaussian_axis, conditioned_axis, time_axis) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     gammas = sorted(flows["gamma"].unique(), reverse=True)
@@ -70,8 +70,8 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     legend_below(figure, handles, columns=4)
     facts = {
         "loss_share": loss_share,
-        "times": float(np.nanmedian(measured[:, 0] / measured[:, -1])),
-        "bounds": float(np.nanmedian(bounds[:, 0] / bounds[:, -1])),
+        "growth_of_time": float(np.nanmedian(measured[:, 0] / measured[:, -1])),
+        "growth_of_promised_time": float(np.nanmedian(bounds[:, 0] / bounds[:, -1])),
     }
     return Plot(figure, facts, alt="Losses below their bounds; times that hardly rise over many decades of the scale.")
 

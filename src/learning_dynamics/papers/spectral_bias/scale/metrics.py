@@ -105,7 +105,7 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
         gradient, spectrum = transposed(X) @ Y, singular_values(W1, X.shape[-1])
         # u, the first left singular vector of beta, shape (members, inputs, 1), and the part of W1 across it
         direction = np.linalg.svd(beta, full_matrices=False)[0][..., :1]
-        off = W1 - direction @ (transposed(direction) @ W1)
+        across = W1 - direction @ (transposed(direction) @ W1)
         measured: Measured = {
             quantities.TIME_TO_LOSS: _crossing_times(shares_of_reached, losses, level) * reached,
             quantities.FIRST_GRADIENT: norm(gradient),
@@ -120,8 +120,8 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
             quantities.POTENTIAL: theory.spectral_potential(sigma, gamma[:, None], printed=False),
             quantities.PRINTED_POTENTIAL: theory.spectral_potential(sigma, gamma[:, None], printed=True),
             quantities.INCREASE_ELSEWHERE: _other_interpolators(X, star, others),
-            quantities.LARGEST_SINE: (np.linalg.norm(off, axis=1) / np.linalg.norm(W1, axis=1)).max(axis=-1),
-            quantities.PART_ACROSS: norm(off) / norm(W1),
+            quantities.LARGEST_SINE: (np.linalg.norm(across, axis=1) / np.linalg.norm(W1, axis=1)).max(axis=-1),
+            quantities.PART_ACROSS: norm(across) / norm(W1),
         }
         if Y.shape[-1] == 1:
 
