@@ -40,7 +40,7 @@ ALIGNMENT = "alignment"  # |cos| of the angle between the leading eigenvectors o
 # Distance of the mean row of f in the largest class from the mean of all other rows, over the root mean square distance
 # of a row from its own of the two means; at each moment. Infinite where rows agree with their means.
 SEPARATION_F = "separation_f"
-SEPARATION_W = "separation_w"  # the same of the columns of W: that of the largest class, and all others
+SEPARATION_W = "separation_w"  # that of the columns of W: of the largest class's column from all other columns
 RANK = "rank"  # the rank, at each moment
 REACHED = "reached"  # flow time of each moment
 TAIL = "tail"  # change of the rank over the last half decade of time, from T / sqrt(10) to the last time T
@@ -127,8 +127,8 @@ class Grid:
         return self.number(FALL, measure=measure, threshold=threshold) < threshold
 
 
-# cached, as claims read the same of a table again for every rival and every variant of a setting; cached arrays are
-# read-only
+# Cached, as claims read the same numbers of a table again for every rival and every variant of a setting. Cached arrays
+# are read-only.
 
 
 @cached_per_table

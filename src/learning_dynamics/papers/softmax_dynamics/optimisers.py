@@ -148,11 +148,9 @@ def train(
     moving = _Moving(theta.copy(), W.copy(), theta_moments, W_moments, np.arange(len(labels)))
     _seed(minibatch_seed)
     for begun in range(0, records[-1] + 1, AT_ONCE):
-        has_more_steps = _advance(
-            X, orthonormal, labels, weights, moving, optimiser, begun, begun + AT_ONCE, records, course
-        )
-        if not has_more_steps:
-            break
+        until = begun + AT_ONCE
+        if not _advance(X, orthonormal, labels, weights, moving, optimiser, begun, until, records, course):
+            break  # no steps are left to take
     return course
 
 

@@ -36,7 +36,7 @@ FIRST_EXAMPLES = [0, 9, 12, 14]  # of each class, where the 15 examples are sort
 def turned_start():
     """Return features, shape (classes, 3), and classifier, (3, classes), of a start at scale 0.1 in turned coordinates.
 
-    In these the amplitude that grows first has an axis of feature space to itself (`runs._start`).
+    In these the amplitude that grows first has an axis of feature space to itself (`runs.turned_start`).
     """
     start = runs.turned_start(np.random.default_rng(1), COUNTS, dimension=3, scale=0.1)
     return model.unpack(start, examples=4, dimension=3, classes=4)  # one row a class
@@ -176,7 +176,7 @@ def third_factor_if_last_alone(sizes):
     return 1 / sigma_1 + (1 - sigma_2 / sigma_1) / np.sqrt(sizes[2] * (1 - 1 / 4))
 
 
-def test_the_largest_difference_between_rules_is_that_of_a_second_stage_at_the_third_classs_own_rate():
+def test_the_largest_difference_is_that_to_the_rule_with_a_second_stage_at_the_third_classs_own_rate():
     differences = [third_factor_if_last_alone(sizes) / theory.pair_times(sizes)[2] - 1 for sizes in SIZES]
     facts = evaluation_of(theory.pair_times).facts
     assert facts["largest_difference"] == pytest.approx(np.max(np.abs(differences)))

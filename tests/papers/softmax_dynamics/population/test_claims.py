@@ -204,10 +204,16 @@ def test_starts_of_large_scale_are_left_out_of_necessity():
     def shares(skew, d, scale, population):
         return as_measured(skew, d, scale, population) if scale < 0.5 else 0.5
 
-    without_large = judge_skew(shares, {**SETTINGS, "small_scale": 0.1})  # the large scale is 1.0
-    assert without_large.verdict == "reproduced"
-    assert without_large.facts["large_starts"] == "; 50.0% of the draws from these fall"
+    # the large scale is 1.0
+    assert judge_skew(shares, {**SETTINGS, "small_scale": 0.1}).verdict == "reproduced"
     assert judge_skew(shares, {**SETTINGS, "small_scale": 1.0}).verdict == "not reproduced"
+
+
+def test_the_share_of_starts_of_large_scale_that_falls_is_in_the_text_of_skew():
+    def shares(skew, d, scale, population):
+        return 0.5 if scale > 0.5 else 0.0
+
+    assert judge_skew(shares).facts["large_starts"] == "; 50.0% of the draws from these fall"
 
 
 def test_over_classes_a_bottleneck_is_not_necessary_where_large_skews_fall_without_one():
@@ -270,10 +276,12 @@ def test_the_share_that_falls_without_a_bottleneck_is_over_all_skews_and_dimensi
 
 
 def test_sizes_of_which_one_is_rare_must_not_fall_without_a_bottleneck():
-    evaluation = judge_bottleneck(as_measured, wide_share=0.3)
-    assert evaluation.verdict == "not reproduced"
-    assert evaluation.facts["one_rare_in_three"] == 0.3
+    assert judge_bottleneck(as_measured, wide_share=0.3).verdict == "not reproduced"
     assert judge_bottleneck(as_measured, wide_share=0.0).verdict == "reproduced"
+
+
+def test_the_share_that_falls_without_a_bottleneck_where_one_class_is_rare_is_a_fact():
+    assert judge_bottleneck(as_measured, wide_share=0.3).facts["one_rare_in_three"] == 0.3
 
 
 @pytest.mark.parametrize(

@@ -326,7 +326,7 @@ def alignment(grid: Table, *, cosine: Fraction, small_scale: Positive, majority_
         when_learned,
         starts,
         majority_share=majority_share,
-        rivals={"aligned from the start": at_start},  # the same at another moment
+        rivals={"aligned from the start": at_start},  # whether they are aligned at another moment
     )
     yield Facts(
         cosine=cosine,
@@ -339,6 +339,7 @@ def alignment(grid: Table, *, cosine: Fraction, small_scale: Positive, majority_
 
 
 PerClass = Callable[[Sequence[int]], np.ndarray]  # from class sizes, largest first, to a number for each class
+THIRD = 2  # place of the third class, or of the third singular value, among numbers counted from 0
 
 
 def _singular_values(counts: Sequence[int]) -> np.ndarray:
@@ -361,7 +362,7 @@ def _two_stages(rates: PerClass, last_rates: PerClass) -> PerClass:
 
     def times(counts: Sequence[int]) -> np.ndarray:
         first, second = rates(counts)[:2]
-        last = last_rates(counts)[2]
+        last = last_rates(counts)[THIRD]
         learned = np.full(len(counts), np.nan)  # nothing is predicted of a third pair
         learned[:2] = 1 / first
         learned[2:4] = 1 / first + (1 - second / first) / last
@@ -468,15 +469,15 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     all_sizes = [sizes_of(counts) for counts in mean_ratios.index]
     example = min(all_sizes, key=sum)  # the smallest classes
     last_alone = _two_stages(_singular_values, _row_norms)  # the second stage at the third class's own rate
-    differences = [last_alone(sizes)[2] / theory.pair_times(sizes)[2] - 1 for sizes in all_sizes]
+    differences = [last_alone(sizes)[THIRD] / theory.pair_times(sizes)[THIRD] - 1 for sizes in all_sizes]
     slopes_before = slopes_by_scale(times.drop(columns=smallest))  # between the next larger scales
     yield Facts(
         larger_scale=larger,
         smallest_scale=smallest,
         largest_scale=largest,
         smallest_sizes=" : ".join(map(str, example)),
-        third_factor=theory.pair_times(example)[2],
-        third_factor_one_by_one=theory.times_one_by_one(example)[2],
+        third_factor=theory.pair_times(example)[THIRD],
+        third_factor_one_by_one=theory.times_one_by_one(example)[THIRD],
         largest_difference=np.max(np.abs(differences)),
         first_class_delay=_ratio_to_limit(times, largest, index=1),
         third_ratio_before=_over_prediction(slopes_before, theory.pair_times)[3].mean(),
@@ -515,7 +516,7 @@ def _error_of_squared_time(sizes: Sequence[Sequence[int]], *, smallest: float, l
     log_smallest, log_larger = np.log(1 / smallest), np.log(1 / larger)  # L and L'
     # of each draw: the rate of the second stage times F, as the error is relative to F
     rate_times_slope = np.array(
-        [theory.fastest_growth(counts, learned=[0, 1]) * theory.pair_times(counts)[2] for counts in sizes]
+        [theory.fastest_growth(counts, learned=[0, 1]) * theory.pair_times(counts)[THIRD] for counts in sizes]
     )
     return 2 * np.log(log_smallest / log_larger) / (log_smallest - log_larger) / rate_times_slope
 

@@ -527,9 +527,8 @@ def adamw_compresses(
         depth = depths(second_half, case, decay, rank)
         return unless_nan(depth >= threshold, depth)
 
-    # Phrases of the rivals of all four checks. They are other data: draws without decay, or the rank of class means.
-    # The headline is the check that refuses them: it asks for falls with skew and a bottleneck, while the others are
-    # met where few draws fall.
+    # Phrases of the rivals of all four checks: draws without decay, or the rank of class means. The headline refuses
+    # them, as it asks for falls. The other three checks hold where few draws fall, and so for these rivals as well.
     no_decay_instead, means_instead = "no decay", "the rank over the means of classes"
 
     def check_of_control(what_is_missing: str, case: str, decay: float) -> Check:

@@ -579,9 +579,9 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
     """Under the squared loss with skewed classes and a bottleneck only the most frequent classes are learned.
 
     A draw counts if some classes are learned and some are not, and if no learned class is rarer than one that is not
-    learned; at most {exceptions} of the draws may differ. A class is learned if the mean output of its own class over
-    its examples is above one half at the end. In two dimensions the flow ends at outputs that are a best approximation
-    of rank two of the labels. This has the two most frequent classes or, where several share the second place, the most
+    learned; at most {exceptions} draws may differ. A class is learned if the mean output of its own class over its
+    examples is above one half at the end. In two dimensions the flow ends at outputs that are a best approximation of
+    rank two of the labels. This has the two most frequent classes or, where several share the second place, the most
     frequent one and a mixture of these. Under cross-entropy, where probabilities are read instead of outputs, all
     classes are learned in {share_learning_all_classes:.0%} of the draws.
     """

@@ -204,9 +204,8 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         rivals={phrase: orders.repeated for phrase, orders in OTHER_ORDERS.items()},
     )
     random_starts = starts[starts["classes"] >= many_classes]
-    random_rates = (
-        random_starts["rate"].abs() / random_starts["sigma"]
-    )  # |d sigma_i / dt| / sigma_i; draws are singular values
+    # |d sigma_i / dt| / sigma_i; draws are singular values
+    random_rates = random_starts["rate"].abs() / random_starts["sigma"]
     order_at_random = slope(np.log(random_starts["largest"]), np.log(random_rates))
     yield equal(
         r"slope of $\log(|\dot\sigma_i| / \sigma_i)$ on $\log N$ at random starts",

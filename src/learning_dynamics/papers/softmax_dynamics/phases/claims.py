@@ -57,7 +57,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 #   are near uniform
 # - measure, of `warmup_lowers_rank` and `phases_entropy_seeking`: which effective rank is judged: RankMe about the mean
 #   (rankme_centred, the paper's) or about zero (rankme), or Roy and Vetterli's of singular values (effective_rank)
-# - threshold, of the same two: least change of the effective rank, a number from 1 to d, that counts as a fall or a
+# - threshold, of these two claims: least change of the effective rank, a number from 1 to d, that counts as a fall or a
 #   rise; far above the integrator's error and below the changes that a figure would show
 # - majority_share, of all: least share of draws that makes "most"
 # - begins, of `phases_entropy_seeking`: whether the rank must rise from when the first class is learned, or from the

@@ -174,8 +174,8 @@ def phase_edges(times: np.ndarray, ranks: np.ndarray, learned: float, threshold:
     falls_after_rise = [(top, bottom) for top, bottom in itertools.pairwise(turning[1:]) if ranks[bottom] < ranks[top]]
     if not falls_after_rise:
         return [times[0], times[trough], times[-1]]
-    # the deepest
-    top, bottom = max(falls_after_rise, key=lambda fall: ranks[fall[0]] - ranks[fall[1]])
+    depths = [ranks[top] - ranks[bottom] for top, bottom in falls_after_rise]
+    top, bottom = falls_after_rise[int(np.argmax(depths))]
     return [times[0], times[trough], times[top], times[bottom]]
 
 

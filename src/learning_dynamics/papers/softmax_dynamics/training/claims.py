@@ -43,16 +43,17 @@ def eight_examples_show_three_phases(
     sizes, learning rate and batch: it falls, rises, and falls again while the rare classes are learned. It shows them
     in most draws with skewed classes and a bottleneck, and less often without one of these.
 
-    The rank is RankMe of all examples, and a fall or a rise counts from {threshold:g} on. A draw has learned its
-    examples if none has a loss of log 2 or more at the end, so that each example's own class has a probability above
-    one half, and if no such probability was below the smallest normal number of double precision on the way. Draws that
-    have not learned count against the claim: with skew and bottleneck as if they showed no phases, in a control as if
-    they did. A setting is class sizes, scale of the start, learning rate and batch; {settings_tried} are tried here.
-    One is judged, on draws that did not choose it: {setting}. It came nearest to the claim under another seed; on the
-    draws that try all settings here it is number {place}. There {value:.0%} of the draws show the phases
-    ({share_learned:.0%} learn); with equal classes {equal:.0%} ({equal_share_learned:.0%} learn), in three dimensions
-    {wide:.0%} ({wide_share_learned:.0%} learn).{full_batches} The rank is read at every step, because the noise of
-    small batches moves it from step to step.
+    Most draws must show the phases with skewed classes and a bottleneck, and a smaller share in each control. The rank
+    is RankMe of all examples, and a fall or a rise counts from {threshold:g} on. A setting is class sizes, scale of the
+    start, learning rate and batch; {settings_tried} are tried here. One is judged, on draws that did not choose it:
+    {setting}. It came nearest to the claim under another seed; on the draws that try all settings here it is number
+    {place}. There {value:.0%} of the draws show the phases ({share_learned:.0%} learn); with equal classes {equal:.0%}
+    ({equal_share_learned:.0%} learn), in three dimensions {wide:.0%} ({wide_share_learned:.0%} learn).{full_batches} A
+    draw has learned its examples if none has a loss of log 2 or more at the end, so that each example's own class has a
+    probability above one half, and if no such probability was below the smallest normal number of double precision on
+    the way. Draws that have not learned count against the claim: with skew and bottleneck as if they showed no phases,
+    in a control as if they did. The rank is read at every step, because the noise of small batches moves it from step
+    to step.
     """
     # by case: skew and a bottleneck (treated), equal classes (equal), three dimensions (wide)
     judged_draws = {case: case_draws(best, case, "examples", threshold) for case in CASES}

@@ -116,13 +116,13 @@ def skew_is_necessary(
     equal classes does not fall once they begin to be learned.
 
     The rank is the paper's, RankMe over all inputs; a fall counts from {threshold:g} on. Draws cannot show that
-    something never happens: at most {exceptions} of the draws of equal classes may fall. {value:.2%} of {draws} do.
-    Starts of scales above {small_scale:g} are left out{large_starts}. The claim assumes that the rank falls with skew
-    and a bottleneck. The premise is judged where one class is frequent and the others are rare:
-    {share_with_one_frequent:.0%} of the draws at sizes from {mildest_sizes} to {most_skewed_sizes} fall, from when the
-    rare classes begin to be learned. At 33 : 33 : 33 : 1 {share_with_one_rare:.0%} do. At sizes in powers of a ratio
-    {over_inputs:.1%} of the draws fall while the rarest class is learned, and over the means of classes
-    {over_classes:.0%}. Gradient descent is another claim, `skew_is_necessary_under_descent`.
+    something never happens: at most {exceptions} draws of equal classes may fall. {value:.2%} of {draws} do. Starts of
+    scales above {small_scale:g} are left out{large_starts}. The claim assumes that the rank falls with skew and a
+    bottleneck. The premise is judged where one class is frequent and the others are rare: {share_with_one_frequent:.0%}
+    of the draws at sizes from {mildest_sizes} to {most_skewed_sizes} fall, from when the rare classes begin to be
+    learned. At 33 : 33 : 33 : 1 {share_with_one_rare:.0%} do. At sizes in powers of a ratio {over_inputs:.1%} of the
+    draws fall while the rarest class is learned, and over the means of classes {over_classes:.0%}. Gradient descent is
+    another claim, `skew_is_necessary_under_descent`.
     """
     rows = fall_rows(region, within, population, threshold)
     equal = rows[~rows["skewed"]]
@@ -180,8 +180,8 @@ def skew_is_necessary_under_descent(
     rank of four equal classes fall, rise, and fall again while they are learned.
 
     The rank is the paper's, RankMe over all inputs; a fall or a rise counts from {threshold:g} on. At each of
-    {rates_tried} learning rates at most {exceptions} of the draws of equal classes may show the phases; a draw that
-    explodes, or has not learned, shows none. At the largest rate, {largest_rate:g}, {value:.1%} of the draws show them:
+    {rates_tried} learning rates at most {exceptions} draws of equal classes may show the phases; a draw that explodes,
+    or has not learned, shows none. At the largest rate, {largest_rate:g}, {value:.1%} of the draws show them:
     {share_of_learned:.0%} of the {share_learned:.0%} that have learned.{smaller_rates} The claim assumes that the
     phases show with skew and a bottleneck. They do at the setting of `three_phases_exist`, in {with_both:.0%} of the
     draws that have learned their examples. The paper states no learning rate. Under gradient flow the necessity of skew
@@ -249,15 +249,15 @@ def bottleneck_is_necessary(
     there are classes or one less, the effective rank does not fall once the rare classes begin to be learned.
 
     The rank is the paper's, RankMe over all inputs; a fall counts from {threshold:g} on. Starts up to scale
-    {small_scale:g} are judged. At most {exceptions} of the draws without a bottleneck may fall, at each of three kinds
-    of sizes. The paper's control has three dimensions for four classes, fewer than there are classes (errata 7); three
-    and four dimensions are therefore both judged. The claim assumes that the rank falls with skew and a bottleneck. It
-    does where one class is frequent and the others are all rare, in {with_both:.0%} of the draws in two dimensions. At
-    these sizes it falls in {in_three:.0%} of the draws in three dimensions, and in {value:.0%} in four. If only falls
-    while the rare classes are learned count, it falls in {while_rare_in_two:.0%} in two dimensions,
-    {while_rare_in_three:.0%} in three and {while_rare_in_four:.0%} in four. At 33 : 33 : 33 : 1 {one_rare_in_three:.1%}
-    of the draws fall in three dimensions ({one_rare_in_two:.0%} in two). At sizes in powers of a ratio
-    {share_at_powers:.1%} fall in three and four together.
+    {small_scale:g} are judged. At most {exceptions} draws without a bottleneck may fall, at each of three kinds of
+    sizes. The paper's control has three dimensions for four classes, fewer than there are classes (errata 7); three and
+    four dimensions are therefore both judged. The claim assumes that the rank falls with skew and a bottleneck. It does
+    where one class is frequent and the others are all rare, in {with_both:.0%} of the draws in two dimensions. At these
+    sizes it falls in {in_three:.0%} of the draws in three dimensions, and in {value:.0%} in four. If only falls while
+    the rare classes are learned count, it falls in {while_rare_in_two:.0%} in two dimensions, {while_rare_in_three:.0%}
+    in three and {while_rare_in_four:.0%} in four. At 33 : 33 : 33 : 1 {one_rare_in_three:.1%} of the draws fall in
+    three dimensions ({one_rare_in_two:.0%} in two). At sizes in powers of a ratio {share_at_powers:.1%} fall in three
+    and four together.
 
     Over the means of classes (`population`), at sizes in powers of a ratio, {share_over_classes:.0%} of the draws
     without a bottleneck fall while the rarest class is learned. How much skew such a fall needs depends on the scale.

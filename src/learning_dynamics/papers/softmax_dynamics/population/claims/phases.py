@@ -70,13 +70,12 @@ def three_phases_exist(
     exceeds its controls by its share of draws with the phases, less the larger share of the two controls. The judged
     setting is number {place} of all settings by this excess, on the draws with which all were tried.
 
-    Other settings show whether the phases need large steps and whether the last fall lasts. At the smallest learning
-    rate, {smallest_rate:g}, which follows the flow, no setting shows the phases in more than
-    {largest_share_at_smallest_rate:.1%} of the draws. Under gradient flow no sizes in powers of a ratio show them in
-    more than {largest_share_under_flow:.0%}. At {most_skewed_sizes} they show in at most
-    {largest_share_at_most_skewed:.1%} of the draws, whatever the rate and scale.{lasting_falls} Where one class is
-    frequent and the others are rare, or one is rare, gradient flow is judged by `three_phases_under_flow`. The rank
-    over the means of classes is judged by `three_phases_over_classes`.
+    Other settings show whether the phases need large steps. At the smallest learning rate, {smallest_rate:g}, which
+    follows the flow, no setting shows the phases in more than {largest_share_at_smallest_rate:.1%} of the draws. Under
+    gradient flow no sizes in powers of a ratio show them in more than {largest_share_under_flow:.0%}. At
+    {most_skewed_sizes} they show in at most {largest_share_at_most_skewed:.1%} of the draws, whatever the rate and
+    scale.{lasting_falls} Where one class is frequent and the others are rare, or one is rare, gradient flow is judged
+    by `three_phases_under_flow`. The rank over the means of classes is judged by `three_phases_over_classes`.
     """
     # The setting was chosen by seeds of `descents`. Equal seeds are equal starts, whatever the run: these seeds are
     # left out, so that what is judged does not depend on the choice.
@@ -272,7 +271,10 @@ def _where_most_show(shares: pd.Series) -> str:
         return "fewer than most draws show the phases at the largest ratio that was tried."
     least = min(enough)
     smaller = shares[shares.index < least]
-    next_smaller = f" At a ratio of {smaller.index[-1]:.0f} to 1 {smaller.iloc[-1]:.0%} do." if len(smaller) else ""
+    next_smaller = ""
+    if len(smaller):
+        next_ratio = smaller.index.max()
+        next_smaller = f" At a ratio of {next_ratio:.0f} to 1 {smaller[next_ratio]:.0%} do."
     return (
         f"most draws show the phases if the largest class has {least:.0f} times as many examples as the smallest, or "
         f"more.{next_smaller}"
