@@ -237,9 +237,15 @@ def evaluation_of_minimisers(from_fewest, from_most):
     return evaluation("deep_linear", "enough_entries", {"convex": errors}, factor=FACTOR)
 
 
+ERRORS_FROM_FEWEST, ERRORS_FROM_MOST = [0.5, 0.4, 0.5, 0.5, 0.5], [1e-6, 1e-6, 2e-6, 1e-6, 1e-6]
+
+
 def test_recovery_from_many_entries_and_not_from_few_is_reproduced():
-    judged = evaluation_of_minimisers([0.5, 0.4, 0.5, 0.5, 0.5], [1e-6, 1e-6, 2e-6, 1e-6, 1e-6])
-    assert judged.verdict == "reproduced"
+    assert evaluation_of_minimisers(ERRORS_FROM_FEWEST, ERRORS_FROM_MOST).verdict == "reproduced"
+
+
+def test_the_outermost_numbers_of_entries_and_errors_are_facts():
+    judged = evaluation_of_minimisers(ERRORS_FROM_FEWEST, ERRORS_FROM_MOST)
     assert judged.judgement.headline.value == 2e-6, "the largest error from the most entries"
     assert (judged.facts["fewest"], judged.facts["most"]) == (GRID[0], GRID[-1])
     assert judged.facts["smallest_error_from_fewest"] == 0.4, "the least error from the fewest entries"

@@ -34,7 +34,7 @@ SETTINGS = {
     "depths": DEPTHS,
     "seed": SEED,
 }
-WHITENED, CORRELATED, SEVERAL = quantities.CASES  # one output, one output with correlated inputs, two outputs
+WHITENED, CORRELATED, SEVERAL = quantities.WHITENED, quantities.CORRELATED, quantities.TWO_OUTPUTS
 OUTPUTS = {WHITENED: 1, CORRELATED: 1, SEVERAL: 2}
 
 

@@ -315,9 +315,12 @@ def evaluation_with(generic=RIGHT, entry=LEVEL, aligned=None, **options):
     return evaluation("deep_linear", "one_measurement", tables, share=SHARE, amplification=AMPLIFICATION)
 
 
-def test_one_entry_levels_off_at_every_depth_and_a_measurement_has_a_family_for_each():
+def test_exponents_as_corrected_correct_the_sentence():
+    assert evaluation_with().verdict == "corrected"
+
+
+def test_exponents_as_corrected_have_no_error():
     judged = evaluation_with()
-    assert judged.verdict == "corrected"
     assert judged.facts["largest_median_error"] < 1e-9, "the middle start has the predicted exponents, up to rounding"
     assert judged.facts["paths_beyond_tolerance"] == 0, "no draw is beyond the tolerance"
 
@@ -374,7 +377,7 @@ def test_draws_beyond_the_tolerance_are_counted():
     assert evaluation_with(wobble=0.02).facts["paths_beyond_tolerance"] == 2 * 2 * len(DEPTHS)
 
 
-def test_draws_that_differ_too_much_leave_it_open():
+def test_draws_that_differ_too_much_decide_nothing():
     # the median's interval is from the second of nine draws to the eighth: 0.3 on either side, where 0.25 is half of
     # the way from an asymptote's exponent to the power's
     assert evaluation_with(wobble=0.1).corrected.state == "undecided"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.deep_linear.restricted_setting import metrics, runs
 from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Trajectory
@@ -313,6 +314,15 @@ def test_sums_of_powers_below_one_must_fall_and_nothing_else_change(quantity, va
     assert verdict_on(SCHATTEN, alter, resolution=RESOLUTION) == verdict
 
 
+def test_powers_without_that_of_the_nuclear_norm_are_refused():
+    def without_one(tables):
+        tables["ends"].attrs["settings"] = tables["ends"].attrs["settings"] | {"powers": [0.5, 2.0]}
+        return tables
+
+    with pytest.raises(ProjectError, match=r"must have the power 1\.0"):
+        verdict_on(SCHATTEN, without_one)
+
+
 def test_larger_starts_do_not_count_for_the_quasi_norms():
     rises = put("schatten_change", 1.0, scale=lambda scale: scale > scale.min())
     assert verdict_on(SCHATTEN, rises, resolution=RESOLUTION) == "reproduced"
@@ -326,9 +336,7 @@ OF_SINGLE = {"scale": SCALE, "resolution": RESOLUTION}
 
 
 @pytest.mark.parametrize("role", ["depth_2", "depth_3"])
-def test_a_network_that_minimises_the_nuclear_norm_leaves_that_norm(role):
-    """Leaves it as one norm that is least in both settings, which refutes the claim."""
-
+def test_a_network_that_minimises_the_nuclear_norm_in_completion_refutes_the_claim(role):
     def with_least_norm(tables):
         """Give the first draw's network the nuclear norm of its minimiser."""
         norms = select(tables["minimiser"], "nuclear_norm").set_index("draw")["value"]
@@ -347,16 +355,12 @@ def test_a_network_that_minimises_the_nuclear_norm_leaves_that_norm(role):
         ("schatten_excess", 0.0, {"index": index_of(2.0)}, "not reproduced"),
     ],
 )
-def test_a_power_of_which_no_other_matrix_has_less_is_left(quantity, value, where, verdict):
-    """Such a power refutes the claim.
-
-    Less is a sum that is smaller by more than the resolution: with the turned eigenvectors below the power one, by a
-    solver above it.
-    """
+def test_a_power_of_which_no_other_matrix_has_a_smaller_sum_refutes_the_claim(quantity, value, where, verdict):
+    """A sum is smaller if it is so by more than the resolution: with turned eigenvectors for p < 1, by a solver above."""
     alter = put(quantity, value, scale=smallest, role="ends", **where)
     assert verdict_on(SINGLE, alter, **OF_SINGLE) == verdict
 
 
-def test_flows_that_are_lost_leave_a_power_open():
+def test_flows_that_are_lost_decide_nothing_on_a_power():
     alter = put("schatten_excess", np.nan, scale=smallest, role="ends", index=index_of(1.5), seed=0)
     assert verdict_on(SINGLE, alter, **OF_SINGLE) == "undecided"

@@ -135,7 +135,6 @@ def depth_beats_nuclear_norm_2k(
     yield Facts(
         scale=scale,
         few_entries=observed_entries(minimiser),
-        many_entries=observed_entries(minimiser_many),
         decades=decades,
         decades_depth_2_below=np.mean(decades_below_convex(depth_2, minimiser)),
         decades_depth_2_below_at_largest_scale=np.mean(
