@@ -2,7 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, VALUE, VALUE_IF_ANY, Column
+
+# quantities by name, for `tidy.rows`: an array, or a pair of it and its prediction
+Measures = dict[str, np.ndarray | tuple[np.ndarray, np.ndarray | float]]
 
 NETWORK = Column("network", "str", "architecture", draw=True)
 DEPTH = Column("depth", "int", "number of layers L", draw=True)

@@ -169,7 +169,7 @@ def test_a_draw_that_hardly_turns_is_at_rest_and_judged(claim, quantity, network
     at_rest = let_turn(network, share=0.95)
     evaluated = evaluation_on(claim, at_rest, put_late(quantity, residual * BOUND, network, SECOND_HALF))
     assert evaluated.verdict == expected
-    assert evaluated.facts["turning"] == 0
+    assert evaluated.facts["left_out"] == 0
 
 
 def falling_beyond_the_bound(quantity, network):
@@ -182,7 +182,7 @@ def falling_beyond_the_bound(quantity, network):
 def test_a_draw_that_turns_and_whose_residual_falls_is_left_out(claim, quantity, network):
     evaluated = evaluation_on(claim, let_turn(network), *falling_beyond_the_bound(quantity, network))
     assert evaluated.verdict == "reproduced"
-    assert evaluated.facts["turning"] == 1
+    assert evaluated.facts["left_out"] == 1
     (excluded,) = [check.excluded for check in evaluated.judgement.checks if check.excluded]
     assert excluded.startswith("1 left out: $X^T r$ still turns")
 
@@ -190,7 +190,7 @@ def test_a_draw_that_turns_and_whose_residual_falls_is_left_out(claim, quantity,
 @UNDER_A_PREMISE
 def test_a_draw_that_turns_and_whose_residual_is_within_the_bound_is_left_out(claim, quantity, network):
     small = put_late(quantity, 0.95 * BOUND, network, SECOND_HALF)
-    assert evaluation_on(claim, let_turn(network), small).facts["turning"] == 1
+    assert evaluation_on(claim, let_turn(network), small).facts["left_out"] == 1
 
 
 @UNDER_A_PREMISE
@@ -198,7 +198,7 @@ def test_the_largest_turn_that_is_stated_is_of_draws_that_are_not_left_out(claim
     # half of what a draw at rest may turn is more than any other draw turns
     at_rest = let_turn(network, share=0.5, seed=1)
     evaluated = evaluation_on(claim, let_turn(network), at_rest, *falling_beyond_the_bound(quantity, network))
-    assert evaluated.facts["turned"] == pytest.approx(0.5 * TURNS_AT_MOST)
+    assert evaluated.facts["largest_turn"] == pytest.approx(0.5 * TURNS_AT_MOST)
 
 
 @UNDER_A_PREMISE
@@ -218,7 +218,7 @@ def test_a_draw_that_turns_and_whose_residual_does_not_fall_is_undecided(claim, 
     residual_at_last = put_late(quantity, 1.1 * BOUND, network, last)
     evaluated = evaluation_on(claim, let_turn(network), residual_halfway, residual_at_last)
     assert evaluated.verdict == "undecided"
-    assert evaluated.facts["turning"] == 0
+    assert evaluated.facts["left_out"] == 0
     assert "draws cannot be judged" in evaluated.reason
 
 
@@ -235,7 +235,7 @@ def test_a_draw_of_two_layers_that_turns_and_whose_gap_stays_large_is_undecided(
     stays_large = put_late(quantity, 1.1 * BOUND, network, SECOND_HALF, depth=2)
     evaluated = evaluation_on(claim, let_turn(network, depth=2), stays_large)
     assert evaluated.verdict == "undecided"
-    assert evaluated.facts["turning"] == 0
+    assert evaluated.facts["left_out"] == 0
 
 
 @UNDER_A_PREMISE
@@ -272,7 +272,7 @@ def double_the_draws(tables):
 )
 def test_at_most_a_quarter_of_the_draws_of_an_architecture_may_be_left_out(claim, turning, left_out, expected):
     evaluated = evaluation_on(claim, double_the_draws, let_turn(NETWORK_OF_CLAIM[claim], seed=list(range(turning))))
-    assert evaluated.facts["turning"] == left_out
+    assert evaluated.facts["left_out"] == left_out
     assert evaluated.verdict == expected
 
 
@@ -289,7 +289,7 @@ def test_nothing_is_left_out_where_half_or_all_of_the_draws_turn(claim, depth, t
 def test_a_draw_whose_turn_is_nan_is_undecided_and_not_left_out(claim):
     evaluated = evaluation_on(claim, put_late("turn_of_residuals", np.nan, NETWORK_OF_CLAIM[claim], SECOND_HALF))
     assert evaluated.verdict == "undecided"
-    assert evaluated.facts["turning"] == 0
+    assert evaluated.facts["left_out"] == 0
 
 
 @pytest.mark.parametrize("claim", ["theorem_2", "corollary_2", "corollary_3"])
@@ -311,7 +311,7 @@ ONE_ABOVE_MINIMUM = put_late("quasi_norm_excess", 0.0101)
 def test_draws_at_the_global_minimum_are_not_counted_above_it(claim, networks):
     facts = evaluation_on(claim, AT_MINIMUM).facts
     assert facts["above_minimum"] == 0
-    assert facts["deep"] == DRAWS * networks
+    assert facts["three_layer_draws"] == DRAWS * networks
 
 
 @pytest.mark.parametrize("claim", ["theorem_2", "corollary_2"])
@@ -322,13 +322,13 @@ def test_draws_above_the_global_minimum_are_counted(claim):
 @COUNTING
 def test_a_draw_that_turns_is_not_counted_above_the_global_minimum(claim, networks):
     facts = evaluation_on(claim, let_turn("diagonal"), ONE_ABOVE_MINIMUM).facts
-    assert facts["deep"] == DRAWS * networks - 1
+    assert facts["three_layer_draws"] == DRAWS * networks - 1
 
 
 def test_theorem_2_states_the_largest_gap_of_two_layers():
     largest_gap = 0.9 * BOUND  # larger than any other draw's
     facts = evaluation_on("theorem_2", put_late("gap_own", largest_gap, depth=2)).facts
-    assert facts["gap"] == pytest.approx(largest_gap)
+    assert facts["largest_gap"] == pytest.approx(largest_gap)
 
 
 ALL_AT_MINIMUM = put("quasi_norm_excess", 0.0, depth=3)
@@ -354,19 +354,19 @@ def test_the_correction_of_the_max_margin_solution_allows_the_lag_and_no_more(
 
 def test_max_margin_solutions_that_all_draws_of_three_layers_reach_are_counted():
     facts = evaluation_on("max_margin_solution", ALL_AT_MINIMUM).facts
-    assert facts["reached"] == 2 * DRAWS  # of two real networks
+    assert facts["at_minimum"] == 2 * DRAWS  # of two real networks
     assert facts["above_minimum"] == 0
-    assert facts["lost"] == 0
+    assert facts["largest_margin_lost"] == 0
 
 
 def test_a_draw_that_misses_the_max_margin_solution_is_counted():
     """With the share of the largest margin that it loses: 1 - (1 + excess)^(-3/2)."""
     excess = 3.0
     facts = evaluation_on("max_margin_solution", ALL_AT_MINIMUM, put_late("quasi_norm_excess", excess)).facts
-    assert facts["reached"] == 2 * DRAWS - 1
+    assert facts["at_minimum"] == 2 * DRAWS - 1
     assert facts["above_minimum"] == 1
-    assert facts["deep"] == 2 * DRAWS
-    assert facts["lost"] == pytest.approx(1 - (1 + excess) ** (-3 / 2))
+    assert facts["three_layer_draws"] == 2 * DRAWS
+    assert facts["largest_margin_lost"] == pytest.approx(1 - (1 + excess) ** (-3 / 2))
 
 
 # -- Remarks 2 and 3 ---------------------------------------------------------------------------------------------------
@@ -391,8 +391,8 @@ def test_remark_3_states_what_the_largest_entries_of_each_vector_leave_out():
         put_late("dense_share_rho", 0.5 * BOUND, "decomposable"),
     ]
     facts = evaluation_on("remark_3", *alterations).facts
-    assert facts["inputs"] == 0.25
-    assert facts["mapped"] == 0.5
+    assert facts["median_share_of_z"] == 0.25
+    assert facts["median_share_of_tz"] == 0.5
     assert facts["value"] == pytest.approx(0.5 * BOUND)
 
 
@@ -410,7 +410,7 @@ def test_remark_2_counts_flows_from_opposed_layers():
         tables["opposed"] = opposed[~((opposed["seed"] == 1) & (opposed["scale"] == 1.0))]
 
     signals, scales = 4, 2
-    assert evaluation_on("remark_2", remove_one_flow).facts["stuck"] == signals * scales - 1
+    assert evaluation_on("remark_2", remove_one_flow).facts["opposed_flows"] == signals * scales - 1
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0.95, "reproduced"), (1.1, "contradicted")])
@@ -435,7 +435,7 @@ ENTRY = {"network": "diagonal", "scale": 1.0, "direction": 1, "log_log_time": 14
 TOLERANCE = claim_setting(EXPONENTS, "tolerance")  # for the fit
 
 
-@pytest.mark.parametrize(("fact", "layers"), [("shallow", 2), ("deep", 3)])
+@pytest.mark.parametrize(("fact", "layers"), [("median_power_of_two_layers", 2), ("median_power_of_three_layers", 3)])
 def test_the_median_power_of_fully_connected_networks_is_stated_for_each_depth(fact, layers):
     # both are powers that can be judged; one draw far off does not move the median
     powers = put("vanishing_power", 0.41, network="fully_connected", depth=layers)
@@ -578,20 +578,20 @@ def test_problems_are_counted_and_those_with_several_limits():
     """A problem is a data set with a network; only networks of three layers and more, and `OTHERS`, are counted."""
     several = turn_one_start(FAR_APART, network="diagonal", depth=3), turn_one_start(FAR_APART, network="filter_3")
     facts = evaluation_on(STARTS, turn_one_start(0.0), *several).facts
-    assert facts["count"] == N_STARTS
-    assert facts["deep"] == 2 * (3 + 1)  # two data sets; three networks of three layers, and one of four
-    assert facts["several"] == 2  # both data sets of the diagonal network
-    assert facts["others"] == 3 + 1  # three data sets of random tensors, one of filters
-    assert facts["several_others"] == 1  # that of filters
+    assert facts["starts_of_each"] == N_STARTS
+    assert facts["deep_problems"] == 2 * (3 + 1)  # two data sets; three networks of three layers, and one of four
+    assert facts["deep_with_several_limits"] == 2  # both data sets of the diagonal network
+    assert facts["other_problems"] == 3 + 1  # three data sets of random tensors, one of filters
+    assert facts["others_with_several_limits"] == 1  # that of filters
 
 
 def test_all_problems_have_two_limits_where_one_start_is_at_an_angle_from_the_others():
     facts = evaluation_on(STARTS, turn_one_start(FAR_APART)).facts
-    assert facts["most"] == 2
-    assert facts["several"] == facts["deep"]
-    assert facts["several_others"] == facts["others"]
-    assert facts["apart"] == pytest.approx(FAR_APART)
-    assert facts["apart_others"] == pytest.approx(FAR_APART)
+    assert facts["most_limits"] == 2
+    assert facts["deep_with_several_limits"] == facts["deep_problems"]
+    assert facts["others_with_several_limits"] == facts["other_problems"]
+    assert facts["largest_angle"] == pytest.approx(FAR_APART)
+    assert facts["largest_angle_of_others"] == pytest.approx(FAR_APART)
 
 
 def test_the_share_of_starts_above_the_global_minimum_is_stated():

@@ -482,7 +482,7 @@ def test_equation_93_states_the_power_and_the_largest_ratio_at_the_smallest_scal
     facts = evaluation_on("equation_93", *alterations).facts
     assert facts["power"] == pytest.approx(3.0)
     factor_of_third_draw = 1.02  # the largest of `fall_like_a_power`
-    assert facts["small"] == pytest.approx(factor * factor_of_third_draw * SMALLEST_SCALE)
+    assert facts["ratio_at_smallest_scale"] == pytest.approx(factor * factor_of_third_draw * SMALLEST_SCALE)
 
 
 DRAWS_OF_LAYERS = 20  # of each depth
@@ -579,12 +579,12 @@ DRAWS_OF_A_DEPTH = run_settings("dominated")["draws"]  # with three layers, four
 
 def test_equation_84_counts_draws_that_break_the_second_step():
     facts = evaluation_on("equation_84", put("second_difference", 0.0, depth=5)).facts
-    assert facts["three_or_more"] == 3 * DRAWS_OF_A_DEPTH
-    assert facts["break_second"] == 2 * DRAWS_OF_A_DEPTH  # all with three layers and with four
+    assert facts["draws_of_three_or_more"] == 3 * DRAWS_OF_A_DEPTH
+    assert facts["breaking_second_step"] == 2 * DRAWS_OF_A_DEPTH  # all with three layers and with four
 
 
 def test_equation_84_counts_draws_of_four_layers_and_more_that_break_the_first_step():
     breaking = put("first_difference", -1.0, depth=[3, 4], seed=7)
     facts = evaluation_on("equation_84", put("first_difference", 0.0), breaking).facts
     assert facts["draws"] == 2 * DRAWS_OF_A_DEPTH  # with four layers and five
-    assert facts["break_first"] == 1  # with four layers; three do not count
+    assert facts["breaking_first_step"] == 1  # with four layers; three do not count

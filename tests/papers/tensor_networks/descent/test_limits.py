@@ -440,7 +440,7 @@ def test_trained_on_directions_no_longer_depend_on_the_start(degrees, expected):
     late = {"role": "settling", "network": "convolutional", "scale": 1.0, "direction": 1, "log_log_time": 14.0}
     evaluated = evaluation_on("finite_loss_remembers_initialisation", put("angle", degrees, **late))
     assert evaluated.verdict == expected
-    assert evaluated.facts["left"] == pytest.approx(2 * degrees)
+    assert evaluated.facts["largest_late_span"] == pytest.approx(2 * degrees)
 
 
 def paths_that_differ_at_one_step(step_errors):
@@ -502,15 +502,15 @@ def test_final_loss_states_the_least_and_how_many_are_below_the_printed_one():
     end = {"network": "diagonal", "scale": 1.0, "time": LAST_STEP}
     two_below = put("loss", 0.7e-5, direction=1, **end), put("loss", 0.9e-5, direction=2, **end)
     facts = evaluation_on("final_loss", *two_below).facts
-    assert facts["least"] == 0.7e-5
-    assert facts["exactly"] == 2  # no other run is below 1e-5
+    assert facts["least_loss"] == 0.7e-5
+    assert facts["runs_below_printed"] == 2  # no other run is below 1e-5
 
 
 def test_final_loss_states_how_far_the_loss_by_growth_is_off_at_most():
     at_end = put("loss", 1e-5, time=LAST_STEP)
     one_off = put("loss_by_growth", 0.8e-5, network="diagonal", scale=1.0, direction=2)
     facts = evaluation_on("final_loss", at_end, put("loss_by_growth", 1.1e-5), one_off).facts
-    assert facts["growth"] == pytest.approx(0.2)
+    assert facts["largest_error_by_growth"] == pytest.approx(0.2)
 
 
 ALPHA = min(run_settings("many_directions")["scales"])  # 1e-140
@@ -644,8 +644,8 @@ def test_limit_points_say_from_how_many_directions_and_how_far_apart_they_are():
     # of all other draws the limits are equal; distances are of networks whose largest singular values tie
     far_apart = scatter("parameter", 0.5, "fully_connected")
     facts = evaluation_on(LIMIT_POINTS, put("parameter", 1.0, scale=ALPHA), far_apart).facts
-    assert facts["count"] == 4
-    assert facts["apart"] == pytest.approx(0.5 / np.hypot(1, 0.5))  # in units of the largest norm
+    assert facts["directions"] == 4
+    assert facts["largest_layer_distance"] == pytest.approx(0.5 / np.hypot(1, 0.5))  # in units of the largest norm
 
 
 @pytest.mark.parametrize(

@@ -590,7 +590,7 @@ def test_corollary_4_is_undecided_where_the_transient_may_leave_a_larger_angle()
 
 
 def test_corollary_4_states_how_large_an_angle_is_allowed():
-    allowed = evaluation_on("corollary_4", put("largest_angle", 0.9 * DEGREES, **FILTER)).facts["allowed"]
+    allowed = evaluation_on("corollary_4", put("largest_angle", 0.9 * DEGREES, **FILTER)).facts["largest_allowed"]
     assert allowed == pytest.approx(0.9 * DEGREES + np.degrees(ERROR))
 
 

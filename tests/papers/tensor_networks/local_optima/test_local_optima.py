@@ -358,7 +358,7 @@ def test_starts_at_no_optimum_count_against_the_claim(where):
 
 
 def test_starts_at_no_optimum_are_not_as_predicted():
-    assert evaluation_on(CLAIM, ends(NO_OPTIMUM, scale=1.0)).facts["from_middle"] == 0
+    assert evaluation_on(CLAIM, ends(NO_OPTIMUM, scale=1.0)).facts["greedy_from_middle"] == 0
 
 
 def test_shares_for_which_the_weighted_norm_is_right_are_stated():
@@ -371,7 +371,7 @@ def test_shares_for_which_the_weighted_norm_is_right_are_stated():
 
     least_weighted = rewrite("optimum_by_weighted_l1", numbers, column="predicted", scale=10.0)
     facts = evaluation_on(CLAIM, least_weighted, ends(GLOBAL_OPTIMUM, scale=10.0)).facts
-    assert facts["weighted"] == pytest.approx(3 / 5)
+    assert facts["weighted_from_largest"] == pytest.approx(3 / 5)
     assert facts["weighted_where_optimum"] == pytest.approx(3 / 4)
 
 

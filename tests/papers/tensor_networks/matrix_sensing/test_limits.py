@@ -283,9 +283,9 @@ def test_corollary_7_allows_a_limit_the_integrators_error_times_its_sensitivity(
 @pytest.mark.parametrize(
     ("fact", "quantity", "which_scale", "depth"),
     [
-        ("frobenius", "least_frobenius_norm", max, 3),
-        ("nuclear", "least_nuclear_norm", min, 2),
-        ("nuclear_deep", "least_nuclear_norm", min, 3),
+        ("distance_from_frobenius", "least_frobenius_norm", max, 3),
+        ("distance_from_nuclear_shallow", "least_nuclear_norm", min, 2),
+        ("distance_from_nuclear_deep", "least_nuclear_norm", min, 3),
     ],
 )
 def test_corollary_7_states_the_largest_distance_from_a_solution_of_least_norm(fact, quantity, which_scale, depth):
@@ -381,4 +381,4 @@ def test_limits_in_a_generic_basis_that_miss_from_a_small_scale_are_counted():
     one_misses = [off_prediction_relative("entry", error, seed=seed, **flows) for seed, error in errors.items()]
     evaluated = evaluation_on(GENERIC, *one_misses)
     assert evaluated.verdict == "reproduced"
-    assert (evaluated.facts["broken"], evaluated.facts["tried"]) == (1, len(seeds))
+    assert (evaluated.facts["flows_that_miss"], evaluated.facts["flows_tried"]) == (1, len(seeds))

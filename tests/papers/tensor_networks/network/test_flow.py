@@ -194,7 +194,7 @@ def test_a_conservation_law_is_not_judged_on_networks_with_another(claim, other_
 @pytest.mark.parametrize("claim", ["conservation", "equation_80"])
 def test_a_conservation_law_says_to_which_share_the_loss_falls(claim):
     falls_to_a_quarter = [put("loss", 1.0), put("loss", 4.0, time=0.0)]
-    assert evaluation_on(claim, *falls_to_a_quarter).facts["moved"] == 1 / 4
+    assert evaluation_on(claim, *falls_to_a_quarter).facts["median_loss_ratio"] == 1 / 4
 
 
 ACTIVATIONS = {
@@ -299,4 +299,4 @@ def test_where_zeros_do_not_stay_zero_the_tensor_formulation_differs(error, expe
 def test_the_tensor_formulation_says_how_far_outputs_are_apart_at_least():
     alteration = off_prediction_relative("output", 3e-6, **WHERE_ZEROS_DO_NOT_STAY)
     # differences are relative to the larger output, which is larger by 3e-6
-    assert evaluation_on("tensor_formulation", alteration).facts["apart"] == pytest.approx(3e-6, rel=1e-5)
+    assert evaluation_on("tensor_formulation", alteration).facts["least_difference"] == pytest.approx(3e-6, rel=1e-5)

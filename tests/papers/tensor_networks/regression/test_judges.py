@@ -86,7 +86,7 @@ def test_remark_4_states_the_range_of_powers():
     # of the two data sets
     powers = put("vanishing_power", 0.07, seed=0), put("vanishing_power", 0.33, seed=1)
     facts = evaluation_on("remark_4", *powers).facts
-    assert (facts["slowest"], facts["fastest"]) == (0.07, 0.33)
+    assert (facts["least_power"], facts["largest_power"]) == (0.07, 0.33)
 
 
 def test_remark_4_says_by_which_factor_distances_fall_between_the_smallest_scales():
@@ -96,7 +96,7 @@ def test_remark_4_says_by_which_factor_distances_fall_between_the_smallest_scale
         enlarged("weighted_l1", 0.1, scale=SMALLEST_SCALE, depth=[3, 4]),
         enlarged("weighted_l1", 0.2, scale=SMALLEST_SCALE, depth=2),
     ]
-    assert evaluation_on("remark_4", *distances).facts["fall"] == pytest.approx(0.4 / 0.1)
+    assert evaluation_on("remark_4", *distances).facts["median_fall"] == pytest.approx(0.4 / 0.1)
 
 
 # -- Remark 4, first sentence, and Lemma 5.1: H_L(h) / |h| and h_L over time, forward (sign 1) and backward (-1) -------

@@ -21,13 +21,14 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     Two-layer networks classify separable points by gradient flow over the time $t$. (a) to (c) Lines show the angle
     between the classifier and its max-margin direction on the points of figure 3, one for each start. Fully connected
     lines in (a) coincide. Circles mark where {steps:,} steps of gradient descent end, dotted lines the power of $\log
-    t$ that theory gives. At $t = 10^{60}$ (grey line) angles are still up to {left:.2g} degrees. Lines with a sharp dip
-    cross the max-margin direction. (d) to (f) Each random draw has a line, up to $\log\log t =$ {reached:.0f}; the axis
-    is linear in $\log\log t$ up to $\exp e^{10}$, then logarithmic. Coloured lines show the relative gap of the margin
-    in the norm of the architecture, grey lines in (e) and (f) that in the $\ell_2$ norm. Claims are judged by the black
-    dotted bound. Beyond a $\log t$ of about {cut:.0e} double precision cannot hold the exponential, and the exponent is
-    capped. Flows then follow their limiting flow, and most gaps level off; a few leave the panel. The slowest draws are
-    those whose inactive singular values nearly tie with the active ones.
+    t$ that theory gives. At $t = 10^{60}$ (grey line) angles are still up to {largest_angle_at_grey_line:.2g} degrees.
+    Lines with a sharp dip cross the max-margin direction. (d) to (f) Each random draw has a line, up to $\log\log t =$
+    {last_log_log_time:.0f}; the axis is linear in $\log\log t$ up to $\exp e^{10}$, then logarithmic. Coloured lines
+    show the relative gap of the margin in the norm of the architecture, grey lines in (e) and (f) that in the $\ell_2$
+    norm. Claims are judged by the black dotted bound. Beyond a $\log t$ of about {sharpness:.0e} double precision
+    cannot hold the exponential, and the exponent is capped. Flows then follow their limiting flow, and most gaps level
+    off; a few leave the panel. The slowest draws are those whose inactive singular values nearly tie with the active
+    ones.
     """
     scales = np.unique(settling["scale"])
     figure = plt.figure(figsize=(WIDTH, 6.0))
@@ -62,10 +63,10 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     return Plot(
         figure,
         {
-            "left": _largest_angle_at(settling, MARKED_LOG_TIME),
+            "largest_angle_at_grey_line": _largest_angle_at(settling, MARKED_LOG_TIME),
             "steps": int(settings_of(descent)["steps"]),
-            "reached": float(two["log_log_time"].max()),
-            "cut": float(settings_of(two)["integration"]["sharpness"]),
+            "last_log_log_time": float(two["log_log_time"].max()),
+            "sharpness": float(settings_of(two)["integration"]["sharpness"]),
         },
         alt="Top: angles that fall along lines in double logarithmic axes. Bottom: gaps of margins that fall below "
         "a bound on every draw, while those of the wrong norm stay.",

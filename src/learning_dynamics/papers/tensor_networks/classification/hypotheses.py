@@ -121,12 +121,12 @@ def may_turn(flows: Draws, slack: float) -> np.ndarray:
 
 
 def turn_at_rest(flows: Draws, slack: float) -> Facts:
-    """Return the fact {turned}: the most degrees by which X^T r turns in a draw where it is at rest.
+    """Return the fact {largest_turn}: the most degrees by which X^T r turns in a draw where it is at rest.
 
     Nan if there is no such draw. That X^T r is at rest is no check: a draw that is not at rest contradicts no theorem.
     """
     turns = _late_turns(flows)[~may_turn(flows, slack)]
-    return Facts(turned=float(np.max(turns)) if turns.size else np.nan)
+    return Facts(largest_turn=float(np.max(turns)) if turns.size else np.nan)
 
 
 def _late_turns(flows: Draws) -> np.ndarray:

@@ -30,7 +30,7 @@ from learning_dynamics.papers.tensor_networks.classification.theory import fitte
 from learning_dynamics.papers.tensor_networks.distances import angle_between
 from learning_dynamics.papers.tensor_networks.exponential_flow import capped_stiffness
 from learning_dynamics.papers.tensor_networks.solutions import LIMIT_NORM, Norm, least_quasi_norm, minimum_norm, norm_of
-from learning_dynamics.papers.tensor_networks.tables import MARGIN
+from learning_dynamics.papers.tensor_networks.tables import MARGIN, Measures
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 
 NORMS: tuple[Norm, ...] = ("l2", "l1", "dft_l1")
@@ -63,7 +63,7 @@ def measure_flow(
     *,
     sharpness: float,
     window: Sequence[float],
-) -> dict[str, np.ndarray | tuple[np.ndarray, float]]:
+) -> Measures:
     """Measure one flow: each quantity is a number for each time but the first, at which coefficients may be zero.
 
     Quantities
@@ -150,7 +150,7 @@ def measure_flow(
     least_margins = margins.min(axis=1)
     push = push_directions(network, data, log_log_times, states, sharpness=sharpness)
 
-    measures: dict = {
+    measures: Measures = {
         MARGIN: least_margins,
         quantities.TURN_OF_RESIDUALS: angle_between(push, push[-1]),
     }
@@ -181,9 +181,10 @@ def measure_flow(
     if network.name == "fully_connected" or (depth == 2 and network.name in LIMIT_NORM):
         # for diagonal networks `_singular_coordinate_quantities` replaces GAP_OWN, but not the angle
         measures[quantities.GAP_OWN] = measures[quantities.GAP[LIMIT_NORM[network.name]]]
-        measures[quantities.ANGLE] = angle_between(beta, data.max_margin[LIMIT_NORM[network.name]])
+        angle = angle_between(beta, data.max_margin[LIMIT_NORM[network.name]])
+        measures[quantities.ANGLE] = angle
         predicted = _predicted_exponent(network, data, push[-1])
-        measures[quantities.ANGLE_POWER] = (_exponents(log_log_times, measures[quantities.ANGLE], window), predicted)
+        measures[quantities.ANGLE_POWER] = (_exponents(log_log_times, angle, window), predicted)
 
     if network.S is not None:
         measures |= _singular_coordinate_quantities(

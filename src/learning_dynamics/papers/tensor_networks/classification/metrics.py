@@ -34,7 +34,15 @@ from learning_dynamics.papers.tensor_networks.classification.theory import (
     tight_margins,
 )
 from learning_dynamics.papers.tensor_networks.solutions import least_quasi_norm, minimum_norm
-from learning_dynamics.papers.tensor_networks.tables import DEPTH, LOG_LOG_TIME, MARGIN, NETWORK, SCALE, measured
+from learning_dynamics.papers.tensor_networks.tables import (
+    DEPTH,
+    LOG_LOG_TIME,
+    MARGIN,
+    NETWORK,
+    SCALE,
+    Measures,
+    measured,
+)
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import SEED, TIME, Column, Table, Tables, columns, rows
@@ -122,7 +130,7 @@ def _powers(
     states: np.ndarray,
     *,
     settings: Mapping[str, Any],
-) -> dict:
+) -> Measures:
     """Return the powers of 1 / log t of what vanishes within the window, shapes (1, entries), and their predictions.
 
     `log_log_times` and `states` are those within the window.
@@ -185,9 +193,8 @@ def _powers(
     margins = (data.y * (rho @ features.T).real).min(axis=1) / l1_norm
     # the power with which the margin falls relative to the l1 norm, infinite where a margin is not positive
     margin_power = fitted_power(log_log_times, margins) if margins.min() > 0 else np.inf
-    turning = np.abs(phase_lags[-1] - phase_lags[0]) / (log_log_times[-1] - log_log_times[0]) + np.abs(phase_lags).max(
-        axis=0
-    )
+    turning_rate = np.abs(phase_lags[-1] - phase_lags[0]) / (log_log_times[-1] - log_log_times[0])
+    turning = turning_rate + np.abs(phase_lags).max(axis=0)
     unlike = np.concatenate([np.abs(margin_power - powers[~inactive]), turning[~inactive]])
     slower = abs(margin_power) + abs(fitted_power(log_log_times, l1_norm))
     cosine = np.cos(phase_lags[:, inactive]).min(axis=0)
@@ -227,7 +234,7 @@ def _powers_of_what_grows(
 
 def _power_outside(
     network: TensorNetwork, data: LabelledData, log_log_times: np.ndarray, states: np.ndarray, *, nearly: float
-) -> dict:
+) -> Measures:
     """Return what `_powers` does, for the part of the coefficients outside the span of the support vectors.
 
     With P the projection onto that part and p = W_2 ... w_L, ``P beta = (P W_1) p``. P W_1 has no gradient and stays as
@@ -249,9 +256,10 @@ def _power_outside(
     sizes = np.linalg.norm(first_layer @ outside, axis=(-2, -1)) * np.linalg.norm(product, axis=-1)
     # where the share is not resolved the power is nan and nothing is judged, so that `turning` may be any number
     turning = abs(fitted_power(log_log_times, outside_lengths / sizes)) if resolved else 0.0
-    power, predicted = fitted_power(log_log_times, share) if resolved else np.nan, 1 / network.depth
+    power = fitted_power(log_log_times, share) if resolved else np.nan
+    predicted = 1 / network.depth if margins_resolved else np.nan
     return {
-        quantities.VANISHING_POWER: (np.array([[power]]), predicted if margins_resolved else np.nan),
+        quantities.VANISHING_POWER: (np.array([[power]]), predicted),
         quantities.REMAINING_DISTANCE: np.array([[1 - beta[0] @ best / (lengths[0] * np.linalg.norm(best))]]),
         quantities.POWER_UNCERTAINTY: np.array([[abs(fitted_power(log_log_times, lengths)) + turning]]),
         quantities.PHASE_COSINE: np.ones((1, 1)),

@@ -63,7 +63,7 @@ def from_random_layers(
     X, y = data["X"], data["y"]
     log_log_times = recorded_log_log_times(last, records, doublings)
     series: Arrays = {}
-    for network in networks_of(networks, [depth], X.shape[-1], seed):
+    for network in networks_of(networks, depths=[depth], inputs=X.shape[-1], seed=seed):
         starts = _starts(network, X, zero, seed)
         # one start for each data set: shape (data sets, 1, parameters)
         series[network.name] = exponential_flows(
@@ -131,7 +131,7 @@ def from_coefficients(
     X, y = data["X"], data["y"]
     log_log_times = np.linspace(0.0, last, records)
     series: Arrays = {}
-    for network in networks_of(networks, [2], X.shape[-1], seed):
+    for network in networks_of(networks, depths=[2], inputs=X.shape[-1], seed=seed):
         starts = given_coefficients(network, scales, directions, imbalance=imbalance, seed=seed)
         series[network.name] = exponential_flows(
             network, X, y, np.stack([starts] * len(X)), log_log_times=log_log_times, integration=integration

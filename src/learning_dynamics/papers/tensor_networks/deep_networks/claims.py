@@ -85,9 +85,9 @@ def theorem_6_convergence(
 
     Layers start at $W_l = \alpha \bar W_l$ and $w_L = \alpha \bar w_L$, and $A \succeq B$ says that $A - B$ is positive
     semidefinite. A flow that stays at a saddle counts against the claim. With the last two layers zero every condition
-    holds but $\lambda > 0$, and the start is a saddle: all {stuck} flows from there keep the labels as their residual.
-    The conditions are sufficient, not necessary: of the flows from Gaussian layers, which do not enter the verdict,
-    {gaussian_converged} of {gaussian_flows} converge too.
+    holds but $\lambda > 0$, and the start is a saddle: all {silent_flows} flows from there keep the labels as their
+    residual. The conditions are sufficient, not necessary: of the flows from Gaussian layers, which do not enter the
+    verdict, {gaussian_converged} of {gaussian_flows} converge too.
     """
     within = [*identity, *descending]  # tables of flows within the conditions
     gaussian_residuals = _residuals(gaussian)
@@ -119,7 +119,7 @@ def theorem_6_convergence(
     yield Facts(
         gaussian_converged=int((gaussian_residuals <= precision).sum()),
         gaussian_flows=gaussian_residuals.size,
-        stuck=_residuals(silent).size,
+        silent_flows=_residuals(silent).size,
     )
 
 
@@ -225,8 +225,8 @@ def theorem_6_any_directions(gaussian: Sequence[Table], *, order: Positive) -> C
     tends to zero, not only for those of Theorem 6.1.
 
     Layers start at $\alpha$ times their initial directions. At every scale the distance of the limit from the
-    interpolator of least $\ell_2$ norm, relative to this norm, is at most {largest_over_bound:.2g} of its bound. This is
-    the one for `theorem_6_bias`, of order $\alpha$. The distance falls like $\alpha^{p}$ with $p$ = {power:.3f} on
+    interpolator of least $\ell_2$ norm, relative to this norm, is at most {largest_over_bound:.2g} of its bound. This
+    is the one for `theorem_6_bias`, of order $\alpha$. The distance falls like $\alpha^{p}$ with $p$ = {power:.3f} on
     average over {draws} draws, where at least {order:g} is asked for.
     """
     return _tends_to_least_norm(gaussian, order)
@@ -248,10 +248,10 @@ def equation_84(layers: Table) -> Claim:
 
     Each layer dominates the next if $W_l^T W_l \succeq W_{l+1} W_{l+1}^T$ for all $l < L$, with $w_L$ as $W_L$;
     $\lambda$ is the least eigenvalue of $A - w_L w_L^T$. The proof of the first two inequalities squares others, and
-    squaring does not keep the order of matrices. Of {draws} draws with four layers or more {break_first} break the
-    first, and of {three_or_more} draws with three or more {break_second} break the second. The theorem needs $P^T P
-    \succeq \lambda^{L-1} I$ alone. This holds on every draw: the least eigenvalue of $P^T P$ is at least {value:.3g}
-    times $\lambda^{L-1}$.
+    squaring does not keep the order of matrices. Of {draws} draws with four layers or more {breaking_first_step} break
+    the first, and of {draws_of_three_or_more} draws with three or more {breaking_second_step} break the second. The
+    theorem needs $P^T P \succeq \lambda^{L-1} I$ alone. This holds on every draw: the least eigenvalue of $P^T P$ is at
+    least {value:.3g} times $\lambda^{L-1}$.
     """
     draws = Draws(layers)  # arrays below have shape (draws,)
     # of products of 2 (L - 1) matrices, relative to what each check divides by; chosen: thousands of units of roundoff
@@ -302,9 +302,9 @@ def equation_84(layers: Table) -> Claim:
     is_deep = depth > 3
     yield Facts(
         draws=int(is_deep.sum()),
-        break_first=int((first_step[is_deep] < -rounding).sum()),
-        three_or_more=len(depth),
-        break_second=int((second_step < -rounding).sum()),
+        breaking_first_step=int((first_step[is_deep] < -rounding).sum()),
+        draws_of_three_or_more=len(depth),
+        breaking_second_step=int((second_step < -rounding).sum()),
     )
 
 
@@ -370,9 +370,10 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim
 
     $v_l$ is the top right singular vector of layer $l$, $u_{l+1}$ the top left one of the next, and $s_{l+1}$ its
     singular value. On all {draws} flows the misalignment, $1 - (v_l^T u_{l+1})^2$, is at most {value:.2g} of its bound,
-    on the way and at the limit. At limits from the smallest scale it is at most {small:.1e} of the bound: it falls like
-    $\alpha^{p}$ with $p$ = {power:.2f}. The Gram matrices $W_l^T W_l$ and $W_{l+1} W_{l+1}^T$ differ by order
-    $\alpha^2$, which turns singular vectors by an angle of that order; its squared sine is of order $\alpha^4$.
+    on the way and at the limit. At limits from the smallest scale it is at most {ratio_at_smallest_scale:.1e} of the
+    bound: it falls like $\alpha^{p}$ with $p$ = {power:.2f}. The Gram matrices $W_l^T W_l$ and $W_{l+1} W_{l+1}^T$
+    differ by order $\alpha^2$, which turns singular vectors by an angle of that order; its squared sine is of order
+    $\alpha^4$.
     """
     draws = _by_scale(*descending, *gaussian)
 
@@ -407,4 +408,6 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim
         excluded={"below rounding at the smallest scale": int(is_rounding.sum())},
         rivals={r"a misalignment of order $\alpha^5$": 5.0},
     )
-    yield Facts(power=power.value, small=float(at_smallest_scale(quantities.MISALIGNMENT_OVER_BOUND).max()))
+    yield Facts(
+        power=power.value, ratio_at_smallest_scale=float(at_smallest_scale(quantities.MISALIGNMENT_OVER_BOUND).max())
+    )

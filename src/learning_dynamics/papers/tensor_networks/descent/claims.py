@@ -178,9 +178,9 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     Layers start at $v_l = \alpha \bar v_l$, with the directions $\bar v_l$. The top singular vectors of $M(x)$ come to
     dominate, as the paper says, by a power of $\alpha$ (errata 6). But a fully connected network has equal singular
     values only, and a full-length convolutional one often has a conjugate pair on top: the start decides which
-    combination of these vectors is the limit. Limits of such networks from {count} directions are up to {apart:.2g} of
-    their norm apart, their coefficients up to {coefficients:.1e}. Of a diagonal network whose largest entries tie,
-    which is not among these draws, coefficients would differ as well.
+    combination of these vectors is the limit. Limits of such networks from {directions} directions are up to
+    {largest_layer_distance:.2g} of their norm apart, their coefficients up to {largest_coefficient_distance:.1e}. Of a
+    diagonal network whose largest entries tie, which is not among these draws, coefficients would differ as well.
 
     Distances are relative to the largest norm of the limits. Limits that are up to {share:.0%} apart count as equal,
     and those that are at least ten times as far apart as different. Both bounds are raised by what the smallest scale
@@ -269,10 +269,10 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     )
     yield Facts(
         share=share,
-        count=int(limits["direction"].nunique()),
+        directions=int(limits["direction"].nunique()),
         # of networks whose largest singular values tie
-        apart=float(np.nanmax(layers_apart, where=~is_simple, initial=0.0)),
-        coefficients=float(np.nanmax(coefficients_apart, where=~is_simple, initial=0.0)),
+        largest_layer_distance=float(np.nanmax(layers_apart, where=~is_simple, initial=0.0)),
+        largest_coefficient_distance=float(np.nanmax(coefficients_apart, where=~is_simple, initial=0.0)),
     )
 
 
@@ -422,8 +422,8 @@ def architectures_evolve_differently(regression: Table, *, step_errors: Positive
     Paths of two architectures from one start are compared at the step at which they are furthest apart. Their distance
     is in units of the error of the steps, which is known where paths end: both ends' distances from the limits that
     Theorem 5 predicts, added. Of {draws} pairs of paths the nearest are {value:.3g} times that error apart. One start
-    lies near the line of global minima: from it {near} pairs are never further apart than {accuracy:.0%} of their
-    largest coefficient. Each network ends at the limit of its own architecture.
+    lies near the line of global minima: from it {pairs_never_apart} pairs are never further apart than {accuracy:.0%}
+    of their largest coefficient. Each network ends at the limit of its own architecture.
     """
     # a draw is a pair of networks from one start; in the second check it is one network from one start
     of_networks = _by_network(regression)
@@ -466,11 +466,11 @@ def architectures_evolve_differently(regression: Table, *, step_errors: Positive
             because="rounding",
         )
     )
-    # for the fact {near}: the largest coefficient of each path, and of each pair of paths
+    # for the fact {pairs_never_apart}: the largest coefficient of each path, and of each pair of paths
     largest = [np.abs(path).max(axis=(1, 2)) for path in paths]
     largest_of_pairs = np.concatenate([np.maximum(largest[one], largest[other]) for one, other in pairs])
     is_never_apart = distances.max(axis=1) < accuracy * largest_of_pairs
-    yield Facts(accuracy=accuracy, near=int(is_never_apart.sum()))
+    yield Facts(accuracy=accuracy, pairs_never_apart=int(is_never_apart.sum()))
 
 
 @claim(
@@ -484,11 +484,11 @@ def finite_loss_remembers_initialisation(classification: Table, settling: Table,
     to their limit direction, because they are not trained all the way to zero loss.
 
     The initialisation is the scale $\alpha$ and the coefficients $\alpha^2 \bar z_j$: of each network the directions of
-    the coefficients at the end, from all scales and all $\bar z_j$, are compared. From {count} initial coefficients at
-    each of the scales {scales}, in this order, they span these degrees: {spans}. The limit of two layers is the same
-    from every start within the conditions of Theorem 2 (`limits_and_starts`), but the flow's angle to it falls only
-    like a power of $1 / \log t$ (`log_time`). If the flow is followed to a $\log\log t$ of {reached:g}, the same starts
-    span at most {left:.1g} degrees.
+    the coefficients at the end, from all scales and all $\bar z_j$, are compared. From {directions} initial
+    coefficients at each of the scales {scales}, in this order, they span these degrees: {spans}. The limit of two
+    layers is the same from every start within the conditions of Theorem 2 (`limits_and_starts`), but the flow's angle
+    to it falls only like a power of $1 / \log t$ (`log_time`). If the flow is followed to a $\log\log t$ of
+    {last_log_log_time:g}, the same starts span at most {largest_late_span:.1g} degrees.
     """
     # a draw is a network
     of_networks = _by_network(classification)
@@ -520,13 +520,13 @@ def finite_loss_remembers_initialisation(classification: Table, settling: Table,
     }
     yield Facts(
         scales=", ".join(f"{scale:g}" for scale in scales),
-        count=int(settings_of(classification)["directions"]),
+        directions=int(settings_of(classification)["directions"]),
         spans="; ".join(
             f"{network.replace('_', ' ')} {', '.join(f'{angle:.2g}' for angle in angles)}"
             for network, angles in spans_by_scale.items()
         ),
-        reached=float(max(settling["log_log_time"])),
-        left=float(max(late_spans)),
+        last_log_log_time=float(max(settling["log_log_time"])),
+        largest_late_span=float(max(late_spans)),
     )
 
 
@@ -551,9 +551,9 @@ def final_loss(classification: Table, *, factor: Positive) -> Claim:
     r"""Every classification run ends at a loss of about $10^{-5}$ or below, that is, of at most $10^{-4.5}$, up to
     which no power of ten above the printed one is nearer.
 
-    All {draws} runs end between {least:.2g} and {value:.2g}, and {exactly} of them below $10^{-5}$ itself. A loss
-    $\mathcal L$ that falls like $1/t$ is near $1 / (t\, |\nabla \log \mathcal L|^2)$ at time $t$. This predicts the
-    loss of each run to within {growth:.0%}.
+    All {draws} runs end between {least_loss:.2g} and {value:.2g}, and {runs_below_printed} of them below $10^{-5}$
+    itself. A loss $\mathcal L$ that falls like $1/t$ is near $1 / (t\, |\nabla \log \mathcal L|^2)$ at time $t$. This
+    predicts the loss of each run to within {largest_error_by_growth:.0%}.
     """
     end = Draws(classification).at_end()
     losses = end[quantities.LOSS]  # sum_i exp(-y_i f(x_i)), shape (draws,)
@@ -567,7 +567,7 @@ def final_loss(classification: Table, *, factor: Positive) -> Claim:
         rivals={"a loss of 1e-6 or below": factor * 1e-6},
     )
     yield Facts(
-        least=float(losses.min()),
-        exactly=int((losses <= 1e-5).sum()),
-        growth=float(np.max(np.abs(end[quantities.LOSS_BY_GROWTH] / losses - 1))),
+        least_loss=float(losses.min()),
+        runs_below_printed=int((losses <= 1e-5).sum()),
+        largest_error_by_growth=float(np.max(np.abs(end[quantities.LOSS_BY_GROWTH] / losses - 1))),
     )

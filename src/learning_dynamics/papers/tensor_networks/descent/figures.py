@@ -30,9 +30,10 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Plot:
     from {starts} starts $\alpha^2 \bar z_j$ (black dots, which coincide in (a)), with one line style each. The broad
     grey line shows the global minima, and open symbols the limits that Theorem 5 predicts. Stars mark the minima of
     least norm: $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$, in the order and colours of the architectures. From the
-    small scale all limits are within {near:.2g} of their star, and those of one architecture within {small:.2g} of each
-    other. From the large scale the start decides: each architecture has two limits at least {large:.2g} apart. One
-    start in (b) hides its short paths. Descent ends where Theorem 5 predicts, as in the paper's Figure 1.
+    small scale all limits are within {largest_distance_to_star:.2g} of their star, and those of one architecture within
+    {largest_spread_at_small_scale:.2g} of each other. From the large scale the start decides: each architecture has two
+    limits at least {least_spread_at_large_scale:.2g} apart. One start in (b) hides its short paths. Descent ends where
+    Theorem 5 predicts, as in the paper's Figure 1.
     """
     figure, axes = panels(1, len(scales), height=4.35)
     for axis, scale in zip(axes[0], scales, strict=True):
@@ -51,9 +52,9 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Plot:
     return Plot(
         figure,
         {
-            "near": float(np.max(distances_from_star)),
-            "small": max(spread(limits(network, smallest)) for network in SHOWN),
-            "large": min(spread(limits(network, largest)) for network in SHOWN),
+            "largest_distance_to_star": float(np.max(distances_from_star)),
+            "largest_spread_at_small_scale": max(spread(limits(network, smallest)) for network in SHOWN),
+            "least_spread_at_large_scale": min(spread(limits(network, largest)) for network in SHOWN),
             "starts": regression["direction"].max() + 1,
         },
         alt="Panels in the plane of two coefficients. At small scale trajectories of a network end at one point, at "
@@ -67,9 +68,9 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Plot:
     The networks of figure 1 start from the same coefficients at more initial scales $\alpha$. (a) They fit the point of
     figure 1. (b) to (d) They classify separable points with the exponential loss, for {steps:,} steps. Filled symbols
     show the ends. Lines with short dashes are the max-margin directions in each architecture's norm. Losses end between
-    {least:.2g} and {largest:.2g}. The ends are still {nearest:.2g} to {farthest:.2g} degrees from the max-margin
-    directions. The larger the scale, the more their directions depend on the start. The paper's Figure 3 has the same
-    panels; its text says that coefficients depend on the initialisation, but not at which scale.
+    {least_loss:.2g} and {largest_loss:.2g}. The ends are still {least_angle:.2g} to {largest_angle:.2g} degrees from
+    the max-margin directions. The larger the scale, the more their directions depend on the start. The paper's Figure 3
+    has the same panels; its text says that coefficients depend on the initialisation, but not at which scale.
     """
     scales = np.unique(select(classification, quantities.LIMIT)["scale"])
     n_panels = 1 + len(scales)
@@ -88,10 +89,10 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Plot:
         figure,
         {
             "steps": int(settings_of(classification)["steps"]),
-            "least": losses.min(),
-            "largest": losses.max(),
-            "nearest": angles.min(),
-            "farthest": angles.max(),
+            "least_loss": losses.min(),
+            "largest_loss": losses.max(),
+            "least_angle": angles.min(),
+            "largest_angle": angles.max(),
         },
         alt="Four panels in the plane of coefficients; trajectories of classification grow outwards beside the rays of "
         "their max-margin directions, closest where the initial scale is small.",
@@ -184,10 +185,10 @@ def limit_accuracy(step_sizes: Table) -> Plot:
 
     Networks fit the point of figure 1 with several step sizes $\eta$, from one initial scale $\alpha$ in each of (a) to
     (c). Open symbols show the largest distance from Theorem 5's limit over all starts, moved a little sideways so that
-    none covers another. They fall in proportion to the
-    step size (dotted): the error is of first order. In (a) fully connected networks err least, because their singular
-    values are equal. Crosses are for step size zero, extrapolated from the two smallest, and are at most {zero:.1e}.
-    The grey line marks the step size of the paper's regression.
+    none covers another. They fall in proportion to the step size (dotted): the error is of first order. In (a) fully
+    connected networks err least, because their singular values are equal. Crosses are for step size zero, extrapolated
+    from the two smallest, and are at most {largest_extrapolated_distance:.1e}. The grey line marks the step size of the
+    paper's regression.
     """
     limits = select(step_sizes, quantities.LIMIT)
     distances = limits.assign(distance=(limits["value"] - limits["predicted"]).abs())
@@ -221,6 +222,6 @@ def limit_accuracy(step_sizes: Table) -> Plot:
     legend_below(figure, handles, 5)
     return Plot(
         figure,
-        {"zero": float(errors[0.0].max())},
+        {"largest_extrapolated_distance": float(errors[0.0].max())},
         alt="Three panels of points that fall along straight lines of slope one towards small step sizes.",
     )

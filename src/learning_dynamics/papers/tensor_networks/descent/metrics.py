@@ -24,7 +24,7 @@ from learning_dynamics.papers.tensor_networks.architectures import followed_netw
 from learning_dynamics.papers.tensor_networks.descent import quantities
 from learning_dynamics.papers.tensor_networks.distances import angle_between
 from learning_dynamics.papers.tensor_networks.solutions import LIMIT_NORM, minimum_norm
-from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, MEASURED, NETWORK
+from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, MEASURED, NETWORK, Measures
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
@@ -78,8 +78,8 @@ def descent(trajectory: Trajectory) -> Tables:
         reference = minimum_norm(X, y, LIMIT_NORM[network.name], classification=classification)
         beta = network.coefficients(states)
         outputs = beta @ X.T
-        measures: dict = {quantities.COEFFICIENT: beta}
-        at_end: dict = {quantities.LIMIT: beta[:, -1:]}
+        measures: Measures = {quantities.COEFFICIENT: beta}
+        at_end: Measures = {quantities.LIMIT: beta[:, -1:]}
         if classification:
             measures[quantities.LOSS] = np.exp(-y * outputs).sum(axis=-1)
             measures[quantities.ANGLE] = angle_between(beta, reference)
@@ -176,7 +176,7 @@ def step_sizes(trajectory: Trajectory) -> Tables:
         # where the line through the limits at the two smallest step sizes is at step size zero
         line = (coarse * beta[:, order[0]] - fine * beta[:, order[1]]) / (coarse - fine)
         beta = np.concatenate([line[:, None], beta], axis=1)  # shape (starts, 1 + step sizes, inputs)
-        measures: dict = {name: (beta, limit[:, None]) for name, limit in predicted.items()}
+        measures: Measures = {name: (beta, limit[:, None]) for name, limit in predicted.items()}
         measures[quantities.RESIDUAL] = np.abs(beta @ X[0] - y[0])
         measures[quantities.CONDITION] = np.repeat(_conditions(network, X[0], directions), 1 + len(sizes), axis=1)
         axes = {"direction": starts["direction"], "step_size": np.concatenate([[0.0], sizes])}

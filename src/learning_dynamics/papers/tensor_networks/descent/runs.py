@@ -44,7 +44,7 @@ def descent(
     # from 0 to `steps`, equally far apart in the logarithm of one more than the step
     recorded_steps = np.unique(np.round(np.geomspace(1, steps + 1, records) - 1).astype(int))
     series: Arrays = {}
-    for network in networks_of(networks, [2], X.shape[1], seed):
+    for network in networks_of(networks, depths=[2], inputs=X.shape[1], seed=seed):
         initial = given_coefficients(network, scales, directions, imbalance=imbalance, seed=seed)
         run = descend(network.data_tensor(X), y, initial, loss=loss, step=step, steps=steps, records=recorded_steps)
         series[network.name] = run.states
@@ -78,7 +78,7 @@ def step_sizes(
     X, y = data["X"][0], data["y"][0]
     series: Arrays = {}
     constants = {"X": X, "y": y}
-    for network in networks_of(networks, [2], X.shape[1], seed):
+    for network in networks_of(networks, depths=[2], inputs=X.shape[1], seed=seed):
         initial = given_coefficients(network, scales, directions, imbalance=imbalance, seed=seed)
         follow = functools.partial(descend, network.data_tensor(X), y, initial, loss="squared", tolerance=tolerance)
         limits = [
@@ -110,7 +110,7 @@ def any_tensor(
     X, y = data["X"], data["y"]
     series: Arrays = {}
     constants = {"X": X, "y": y}
-    for network in networks_of(networks, [2], X.shape[-1], seed):
+    for network in networks_of(networks, depths=[2], inputs=X.shape[-1], seed=seed):
         starts = starts_within_condition(network, X, f"initial_direction.{network.name}", seed)
         series[network.name] = flow_limits(network, X, y, starts, scales=scales, integration=integration)
         constants[f"initial/{network.name}"] = starts
@@ -141,7 +141,7 @@ def from_many_directions(
     X, y = (np.repeat(data[name], directions, axis=0) for name in ("X", "y"))
     series: Arrays = {}
     constants = {name: data[name] for name in ("X", "y")}
-    for network in networks_of(networks, [2], X.shape[-1], seed):
+    for network in networks_of(networks, depths=[2], inputs=X.shape[-1], seed=seed):
         starts = starts_within_condition(network, X, f"initial_direction.many.{network.name}", seed)
         limits = [
             flow_limits(

@@ -101,7 +101,8 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
     and all {draws} draws are judged by it. What is left of the other coordinates is bounded draw by draw, from the
     start and the time alone: their share falls like $(\log t)^{-(1 - s)}$, with $s$ their singular value relative to
     the largest. A draw is undecided if its bound exceeds {resolution:g}. Flows are followed to a $\log\log t$ of
-    {reached:.0f}, as for Theorem 1. The exponent of the loss is capped at late times; the loss is judged before.
+    {last_log_log_time:.0f}, as for Theorem 1. The exponent of the loss is capped at late times; the loss is judged
+    before.
     """
     draws = Draws(flows)
     end = draws.at_end("log_log_time")
@@ -131,7 +132,7 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
         },
     )
     yield loss_vanishes(draws, slack)
-    yield Facts(reached=last_log_log_time(draws), resolution=resolution)
+    yield Facts(last_log_log_time=last_log_log_time(draws), resolution=resolution)
 
 
 @claim(
@@ -155,7 +156,7 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     At an autocorrelation of zero, which the corollary leaves out, the two singular values of $M(x)$ agree, and the
     start decides: such draws are left out. Near zero the filter of the other sign vanishes only like $(\log t)^{-(1 -
     s) / 2}$, with a ratio $s$ of singular values close to one. The bound of a draw is what its own start and the time
-    allow, plus the integrator's error: at most {allowed:.1e} degrees. A draw whose start allows an angle above
+    allow, plus the integrator's error: at most {largest_allowed:.1e} degrees. A draw whose start allows an angle above
     {degrees:g}° is undecided.
     """
     # convolutional networks with filters of these lengths; a draw is one of them on one point
@@ -205,4 +206,4 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
         },
     )
     is_decided = judged & (transient <= degrees)
-    yield Facts(allowed=float(np.max((transient + error)[is_decided], initial=0.0)), degrees=degrees)
+    yield Facts(largest_allowed=float(np.max((transient + error)[is_decided], initial=0.0)), degrees=degrees)

@@ -19,10 +19,10 @@ def filters(run: Table) -> Plot:
     Each row, (a) to (d), has one data point $x$ with label $y$. The first column shows the point's spectrum $|Fx|$,
     with $F$ the Fourier transform, relative to the largest entry. The other columns have filters of length $k_1$. Grey
     bars show $y x$ scaled to unit length, dots the direction of the coefficients $\beta$ where the flow ends. It
-    converges so slowly that it is followed in $\log\log t$, up to {reached:.0f}. Black lines show Corollary 4's limit,
-    for lengths 1 and 2. Numbers are the angles between $\beta$ and $y x$. Length 1 keeps the data point. Length 2
-    passes low frequencies where neighbouring entries of $x$ correlate positively, and high ones where negatively. The
-    full length leaves the strongest frequency only, which may be a conjugate pair, as in (c).
+    converges so slowly that it is followed in $\log\log t$, up to {last_log_log_time:.0f}. Black lines show Corollary
+    4's limit, for lengths 1 and 2. Numbers are the angles between $\beta$ and $y x$. Length 1 keeps the data point.
+    Length 2 passes low frequencies where neighbouring entries of $x$ correlate positively, and high ones where
+    negatively. The full length leaves the strongest frequency only, which may be a conjugate pair, as in (c).
     """
     table = run[run["length"] > 0]  # networks with filters; others have the length 0
     lengths, seeds = np.unique(table["length"]), np.unique(table["seed"])
@@ -63,7 +63,7 @@ def filters(run: Table) -> Plot:
     legend_below(figure, handles, 3)
     return Plot(
         figure,
-        {"reached": float(run["log_log_time"].max())},
+        {"last_log_log_time": float(run["log_log_time"].max())},
         alt="A grid of small panels: signals in rows, filter lengths in columns; dots of the network's direction are, "
         "for lengths 1 and 2, on the lines that Corollary 4 predicts.",
     )

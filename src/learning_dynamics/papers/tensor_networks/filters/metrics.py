@@ -23,14 +23,11 @@ from learning_dynamics.papers.tensor_networks.filters.theory import (
 )
 from learning_dynamics.papers.tensor_networks.one_point import one_point_condition, transient
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
-from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, LOG_LOG_TIME, MARGIN
+from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, LOG_LOG_TIME, MARGIN, Measures
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
-
-# quantities by name: an array, or a pair of it and its prediction
-Measures = dict[str, np.ndarray | tuple[np.ndarray, np.ndarray | float]]
 
 
 @columns(

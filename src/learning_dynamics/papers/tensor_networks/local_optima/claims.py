@@ -47,23 +47,24 @@ def global_optimum_share(starts: Table, *, middle: Positive, greedy_share: Fract
     order one: by a few per cent of the starts, over all depths.
 
     The problem is the least $\sum_j |\beta_j|^{2/L}$ with all margins at least one. With three layers
-    {small_shallow:.1%} of the starts come to the global optimum from a scale of {small:g},
-    {middle_shallow:.1%} from {middle:g} and {large_shallow:.1%} from {large:g}; with five {small_deep:.1%},
-    {middle_deep:.1%} and {large_deep:.1%}. Starts are the same at all scales. Each of the {draws} data sets is a draw;
-    it has {optima:.1f} local optima on average, which are enumerated.
+    {share_smallest_shallow:.1%} of the starts come to the global optimum from a scale of {smallest_scale:g},
+    {share_middle_shallow:.1%} from {middle_scale:g} and {share_largest_shallow:.1%} from {largest_scale:g}; with five
+    {share_smallest_deep:.1%}, {share_middle_deep:.1%} and {share_largest_deep:.1%}. Starts are the same at all scales.
+    Each of the {draws} data sets is a draw; it has {mean_optima:.1f} local optima on average, which are enumerated.
 
     Small starts choose greedily. With $\theta = \sum_i \nu_i y_i x_i$ and $\dot\nu_i = e^{-y_i f(x_i)}$, coordinate $j$
     escapes from zero when $|\theta_j|$ reaches a threshold $c_j$ of order $\alpha^{2 - L}$, which the start sets. What
-    has escaped settles in times that are short against the waits. So the coordinate of the largest
-    $|\sum_i y_i x_{ij}| / c_j$ escapes first, and others follow only while what has escaped cannot classify all points.
-    Consider the optima whose nonzero entries are all among these coordinates, with their signs. The greedy choice is
-    the one of them that has most nonzero entries. From a scale of {small:g} all but {missed:.1%} of the starts come to
-    it, where at least {right:.0%} are asked for at each depth; {escaped:.1%} come to an optimum with nonzero entries
-    among these coordinates alone. From {middle:g} the greedy choice is right for {from_middle:.0%} of the starts, from
-    {large:g} for {from_large:.0%}. From {large:g} another prediction, the least $\ell_1$ norm with weights $c_j$, is
-    right for {weighted:.0%} of the starts, and for {weighted_where_optimum:.0%} of those for which it is a local
-    optimum. The greedy choice alone, without any flow, is the global optimum for {greedy_is_global:.1%} of the starts;
-    why starts of order one do better is not explained.
+    has escaped settles in times that are short against the waits. So the coordinate of the largest $|\sum_i y_i x_{ij}|
+    / c_j$ escapes first, and others follow only while what has escaped cannot classify all points. Consider the optima
+    whose nonzero entries are all among these coordinates, with their signs. The greedy choice is the one of them that
+    has most nonzero entries. From a scale of {smallest_scale:g} all but {share_not_greedy:.1%} of the starts come to
+    it, where at least {greedy_share:.0%} are asked for at each depth; {share_within_escaped:.1%} come to an optimum
+    with nonzero entries among these coordinates alone. From {middle_scale:g} the greedy choice is right for
+    {greedy_from_middle:.0%} of the starts, from {largest_scale:g} for {greedy_from_largest:.0%}. From {largest_scale:g}
+    another prediction, the least $\ell_1$ norm with weights $c_j$, is right for {weighted_from_largest:.0%} of the
+    starts, and for {weighted_where_optimum:.0%} of those for which it is a local optimum. The greedy choice alone,
+    without any flow, is the global optimum for {greedy_is_global:.1%} of the starts; why starts of order one do better
+    is not explained.
 
     With two points in three dimensions, and with three in three or six, small starts of three layers do worse as well,
     as a test measures. With a single point nothing depends on the scale: it stretches all waits of coordinates alike.
@@ -111,23 +112,23 @@ def global_optimum_share(starts: Table, *, middle: Positive, greedy_share: Fract
     greedy_optima = select(starts, quantities.OPTIMUM, scale=large)["predicted"]
     # the fields that no check fills; {draws} is the headline's
     yield Facts(
-        right=greedy_share,
-        small=small,
-        middle=middle,
-        large=large,
-        small_shallow=_global_share(starts, shallow, small),
-        middle_shallow=_global_share(starts, shallow, middle),
-        large_shallow=_global_share(starts, shallow, large),
-        small_deep=_global_share(starts, deep, small),
-        middle_deep=_global_share(starts, deep, middle),
-        large_deep=_global_share(starts, deep, large),
-        optima=float(select(starts, quantities.NUMBER_OF_OPTIMA)["value"].mean()),
-        missed=1 - _share_as_predicted(starts, quantities.OPTIMUM, small),
+        greedy_share=greedy_share,
+        smallest_scale=small,
+        middle_scale=middle,
+        largest_scale=large,
+        share_smallest_shallow=_global_share(starts, shallow, small),
+        share_middle_shallow=_global_share(starts, shallow, middle),
+        share_largest_shallow=_global_share(starts, shallow, large),
+        share_smallest_deep=_global_share(starts, deep, small),
+        share_middle_deep=_global_share(starts, deep, middle),
+        share_largest_deep=_global_share(starts, deep, large),
+        mean_optima=float(select(starts, quantities.NUMBER_OF_OPTIMA)["value"].mean()),
+        share_not_greedy=1 - _share_as_predicted(starts, quantities.OPTIMUM, small),
         # 1 where it is so, 0 where not; nan, of a start at no optimum, counts as not
-        escaped=float((select(starts, quantities.WITHIN_ESCAPED, scale=small)["value"] == 1).mean()),
-        from_middle=_share_as_predicted(starts, quantities.OPTIMUM, middle),
-        from_large=_share_as_predicted(starts, quantities.OPTIMUM, large),
-        weighted=by_weighted_l1_from_large,
+        share_within_escaped=float((select(starts, quantities.WITHIN_ESCAPED, scale=small)["value"] == 1).mean()),
+        greedy_from_middle=_share_as_predicted(starts, quantities.OPTIMUM, middle),
+        greedy_from_largest=_share_as_predicted(starts, quantities.OPTIMUM, large),
+        weighted_from_largest=by_weighted_l1_from_large,
         weighted_where_optimum=by_weighted_l1_from_large / weighted_optima.notna().mean(),
         greedy_is_global=float(np.mean(greedy_optima == quantities.GLOBAL)),
     )

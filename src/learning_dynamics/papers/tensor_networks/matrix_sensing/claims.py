@@ -63,11 +63,12 @@ def corollary_7(eigen: Table) -> Claim:
     with eigenvalues $e_j$, where $H_L$ is the integral of the inverse of the $h_L$ of Lemma 5.1. The limit interpolates
     between the solutions of least Frobenius norm ($\alpha \to \infty$) and least nuclear norm ($\alpha \to 0$); the
     same of $Q$ in general is judged in `remark_4`. At the largest scale the relative distance of the limit from the
-    solution of least Frobenius norm is at most {frobenius:.1e}. At the smallest scale that from the solution of least
-    nuclear norm is at most {nuclear:.2g} with two layers, and at most {nuclear_deep:.1e} with the most layers. The
-    sensors need not be positive semidefinite. From $\alpha I$ in all layers the limit can be another (errata 19). The
-    minimum here is over matrices that commute with the sensors. Over all symmetric matrices it is the same: $H_L$ is
-    convex, and the diagonal of a matrix in the sensors' eigenbasis fits the same measurements.
+    solution of least Frobenius norm is at most {distance_from_frobenius:.1e}. At the smallest scale that from the
+    solution of least nuclear norm is at most {distance_from_nuclear_shallow:.2g} with two layers, and at most
+    {distance_from_nuclear_deep:.1e} with the most layers. The sensors need not be positive semidefinite. From $\alpha
+    I$ in all layers the limit can be another (errata 19). The minimum here is over matrices that commute with the
+    sensors. Over all symmetric matrices it is the same: $H_L$ is convex, and the diagonal of a matrix in the sensors'
+    eigenbasis fits the same measurements.
 
     From a small scale with three layers or more, the minimiser can be near a tie between solutions of least nuclear
     norm. A relative change of the start then moves it by many times as much, and so does the integrator's error.
@@ -93,9 +94,9 @@ def corollary_7(eigen: Table) -> Claim:
     smallest, largest = min(eigen["scale"]), max(eigen["scale"])
     shallow, deep = min(eigen["depth"]), max(eigen["depth"])
     yield Facts(
-        frobenius=largest_distance(quantities.LEAST_FROBENIUS_NORM, scale=largest),
-        nuclear=largest_distance(quantities.LEAST_NUCLEAR_NORM, scale=smallest, depth=shallow),
-        nuclear_deep=largest_distance(quantities.LEAST_NUCLEAR_NORM, scale=smallest, depth=deep),
+        distance_from_frobenius=largest_distance(quantities.LEAST_FROBENIUS_NORM, scale=largest),
+        distance_from_nuclear_shallow=largest_distance(quantities.LEAST_NUCLEAR_NORM, scale=smallest, depth=shallow),
+        distance_from_nuclear_deep=largest_distance(quantities.LEAST_NUCLEAR_NORM, scale=smallest, depth=deep),
     )
 
 
@@ -115,9 +116,10 @@ def corollary_7_generic_basis(
     proportional to the unit roundoff of the format.
 
     Layers stay functions of the sensors only as long as they commute with them exactly. Near the saddle at zero the
-    part that does not commute grows too. With two layers it grows more slowly: scales below {smallest:g}, from which
-    flows of two layers may leave as well, are not tried. From a scale of {smallest:g} with three layers {broken} of
-    {tried} flows in double precision miss the limit by more than one per cent of its largest entry.
+    part that does not commute grows too. With two layers it grows more slowly: scales below {smallest_scale:g}, from
+    which flows of two layers may leave as well, are not tried. From a scale of {smallest_scale:g} with three layers
+    {flows_that_miss} of {flows_tried} flows in double precision miss the limit by more than one per cent of its largest
+    entry.
 
     The departure is the largest entry of a layer off the diagonal, in the sensors' eigenbasis. It is compared between
     formats while it grows linearly. A finer format has $b$ bits more; its departure is then smaller by a factor of
@@ -170,8 +172,14 @@ def corollary_7_generic_basis(
     measured, predicted = most_layers.where(scale=smallest_scale).with_prediction(quantities.ENTRY)
     errors = np.abs(measured - predicted).max(axis=1) / np.abs(predicted).max(axis=1)
     # the one per cent of the docstring; no check uses it; nan, where a flow did not converge, counts
-    n_broken = int((~(errors <= 0.01)).sum())
-    yield Facts(tolerance=tolerance, least=least, broken=n_broken, tried=len(errors), smallest=smallest_scale)
+    n_missing = int((~(errors <= 0.01)).sum())
+    yield Facts(
+        tolerance=tolerance,
+        least=least,
+        flows_that_miss=n_missing,
+        flows_tried=len(errors),
+        smallest_scale=smallest_scale,
+    )
 
 
 @takes_rivals("predicted", scaled=True)

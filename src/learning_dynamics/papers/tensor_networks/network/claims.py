@@ -37,7 +37,7 @@ def tensor_formulation(outputs: Table) -> Claim:
     time; (3) to (5) compute layer by layer. A convolutional network's tensor has no zeros of its own. The rest of the
     paper is on linear networks, for which nothing changes. Where (2) and the network are predicted to agree, the
     difference of their outputs is at most {value:.1e} of the larger output. With sigmoid or softplus and three or more
-    layers it is at least {apart:.1g} of it in diagonal and fully connected networks.
+    layers it is at least {least_difference:.1g} of it in diagonal and fully connected networks.
     """
     # a draw is an input and all layers, for one network, depth and activation; arrays below have shape (draws,)
     draws = Draws(outputs)
@@ -80,7 +80,7 @@ def tensor_formulation(outputs: Table) -> Claim:
         corrected=differences(~agree),
         rivals={rival: differences(~predicted) for rival, predicted in agree_by_rival.items()},
     )
-    yield Facts(apart=float(difference[~agree].min()))
+    yield Facts(least_difference=float(difference[~agree].min()))
 
 
 @claim(
@@ -93,10 +93,11 @@ def conservation(flow: Table) -> Claim:
     differences along the flow: $|[U_l^T v_l]_j|^2 - |[U_L^T v_L]_j|^2$ is constant.
 
     $[U_l^T v_l]_j$ is the $j$-th singular coordinate of layer $v_l$. The difference changes by at most {value:.1e} of
-    the largest squared coordinate, while the loss falls to {moved:.1e} of its initial value on the median draw.
+    the largest squared coordinate, while the loss falls to {median_loss_ratio:.1e} of its initial value on the median
+    draw.
     """
     draws = Draws(flow, network=["diagonal", "convolutional", "decomposable"])
-    return _conserved(draws, "differences of the sizes, in place of their squares")  # fills {moved}
+    return _conserved(draws, "differences of the sizes, in place of their squares")  # fills {median_loss_ratio}
 
 
 @claim(
@@ -109,10 +110,10 @@ def equation_80(flow: Table) -> Claim:
     constant along the flow.
 
     $W_l$ are the layers and $w_L$ is the last one, a vector. An entry of these differences changes by at most
-    {value:.1e} of the largest entry of the products, while the loss falls to {moved:.1e} of its initial value on the
-    median draw.
+    {value:.1e} of the largest entry of the products, while the loss falls to {median_loss_ratio:.1e} of its initial
+    value on the median draw.
     """
-    # fills {moved}
+    # fills {median_loss_ratio}
     return _conserved(Draws(flow, network="fully_connected"), r"$W_l W_l^T - W_{l+1} W_{l+1}^T$, the transposed order")
 
 
@@ -138,4 +139,4 @@ def _conserved(flow: Draws, rival: str) -> Claim:
         # another drift, which has to meet the same bound
         rivals={rival: {"values": flow.largest(quantities.OTHER_DRIFT) / size}},
     )
-    yield Facts(moved=float(np.median(loss[:, -1] / loss[:, 0])))
+    yield Facts(median_loss_ratio=float(np.median(loss[:, -1] / loss[:, 0])))

@@ -152,7 +152,7 @@ def _falls_at_least(flows: Draws, speed: Quantity, *, largest: str, at_rate: flo
         },
         scaled=True,
     )
-    yield Facts(closest=float(np.nanmin(slowest_speed)))
+    yield Facts(slowest_speed=float(np.nanmin(slowest_speed)))
 
 
 @claim(
@@ -167,12 +167,12 @@ def equation_62(losses: Sequence[Table], *, tolerance: Positive) -> Claim:
 
     $s_{\min}$ is the least singular value; $S$ is the matrix of Assumption 1, $X$ that of the points, and $\lambda$ the
     least $\bar\eta_j^2$ of Theorem 4. From equal $\bar\eta_j$, with one data point, the bound is sharp at large scales,
-    where the layers hardly move: the slowest of {draws} losses falls {closest:.4f} times as fast as the bound. From
-    random $\bar\eta_j$ the largest in the least's place is no bound. Convolutional networks have a complex $S$, which
-    Theorem 4 excludes; the steps that lead to (62) are those of appendix D.1.1, which allow it.
+    where the layers hardly move: the slowest of {draws} losses falls {slowest_speed:.4f} times as fast as the bound.
+    From random $\bar\eta_j$ the largest in the least's place is no bound. Convolutional networks have a complex $S$,
+    which Theorem 4 excludes; the steps that lead to (62) are those of appendix D.1.1, which allow it.
     """
     flows = Draws(losses, network=["diagonal", "convolutional"])
-    # fills {closest}
+    # fills {slowest_speed}
     return _falls_at_least(flows, quantities.SPEED, largest=LARGEST_WEIGHT, at_rate=1.0, tolerance=tolerance)
 
 
@@ -187,7 +187,7 @@ def equation_73(losses: Sequence[Table], *, tolerance: Positive) -> Claim:
     t)$, where $s$ are the singular values of $M(x)$.
 
     $\lambda$ is that of Theorem 5's condition on the start. At large scales the bound is sharp for networks that start
-    with equal singular coordinates: the slowest loss falls {closest:.4f} times as fast as the bound.
+    with equal singular coordinates: the slowest loss falls {slowest_speed:.4f} times as fast as the bound.
     """
     flows = Draws(losses, depth=2, network=["diagonal", "convolutional"])
     return _falls_at_least(flows, quantities.ONE_POINT_SPEED, largest=LARGEST_WEIGHT, at_rate=1.0, tolerance=tolerance)
@@ -205,9 +205,9 @@ def section_h_1(losses: Sequence[Table], *, tolerance: Positive) -> Claim:
 
     $r$ are the residuals and $\lambda$ is that of the conditions. The bound holds. The equality before it takes
     $\|r\|^2$ for $\mathcal L$, which is $\|r\|^2 / 2$ (errata 12), so that the inequalities give twice the printed
-    rate. The slowest of {draws} losses falls {closest:.4f} times as fast as this doubled rate.
+    rate. The slowest of {draws} losses falls {slowest_speed:.4f} times as fast as this doubled rate.
     """
     flows = Draws(losses, network="fully_connected")
     # the unit is twice the printed rate: L = |r|^2 / 2 and dL/dt <= -c |r|^2 give exp(-2 c t), the paper prints
-    # exp(-c t) (errata 12); {closest} is in this unit too
+    # exp(-c t) (errata 12); {slowest_speed} is in this unit too
     return _falls_at_least(flows, quantities.SPEED, largest=LARGEST_EIGENVALUE, at_rate=0.5, tolerance=tolerance)

@@ -139,13 +139,14 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
     norm. At smaller scales than the flows have, the minimiser of $Q$ itself is compared, for which no flow is needed.
     With three layers or more it may differ from the interpolator of least weighted $\ell_1$ norm by {ratio:g} of the
     latter's length. From the second smallest scale of the flows to the smallest, the distance of limits from that
-    interpolator falls by a factor of {fall:.2g} on the median draw.
+    interpolator falls by a factor of {median_fall:.2g} on the median draw.
 
     With two layers an entry that is zero in the least $\ell_1$ norm vanishes like $\alpha^{2 (1 - s)}$. Here $s$ is the
     size of the product of its column of $X$ with the multipliers of that norm, relative to the products of columns
     whose entries stay. Where $s$ is nearly one this is slow: at the smallest scale of the flows the distance is still
-    up to {two:.2g} of the interpolator's length. The power is therefore fitted to the minimiser of $Q$ at scales from
-    {coarse:.0e} to {fine:.0e}: it is between {slowest:.3f} and {fastest:.3f}.
+    up to {largest_distance_of_two_layers:.2g} of the interpolator's length. The power is therefore fitted to the
+    minimiser of $Q$ at scales from {larger_fitted_scale:.0e} to {smaller_fitted_scale:.0e}: it is between
+    {least_power:.3f} and {largest_power:.3f}.
     """
     # the scales of flows; the table also has minimisers of Q at smaller scales, which no flow reached
     smallest, second_smallest, *_, largest = sorted(select(ends, quantities.COEFFICIENT)["scale"].unique())
@@ -213,12 +214,14 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
     at_smallest = relative_distances(deep.where(scale=smallest), quantities.WEIGHTED_L1)
     yield Facts(
         ratio=ratio,
-        fall=float(np.median(at_second_smallest / np.maximum(at_smallest, 1e-300))),  # 1e-300 avoids 0 / 0
-        two=float(relative_distances(Draws(ends, scale=smallest, depth=2), quantities.WEIGHTED_L1).max()),
-        coarse=SMALL[0],
-        fine=SMALL[-1],
-        slowest=float(np.min(power)),
-        fastest=float(np.max(power)),
+        median_fall=float(np.median(at_second_smallest / np.maximum(at_smallest, 1e-300))),  # 1e-300 avoids 0 / 0
+        largest_distance_of_two_layers=float(
+            relative_distances(Draws(ends, scale=smallest, depth=2), quantities.WEIGHTED_L1).max()
+        ),
+        larger_fitted_scale=SMALL[0],
+        smaller_fitted_scale=SMALL[-1],
+        least_power=float(np.min(power)),
+        largest_power=float(np.max(power)),
     )
 
 
@@ -234,11 +237,11 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
 def remark_4_growth(functions: Table) -> Claim:
     r"""$H_L(t)$ grows like $|t|$ where $t$ is large, and like $t^2$ where it is small.
 
-    $H_L$ is the integral of the inverse of $h_L = p_L^{L-1} q_L$, where $\dot p = p^{L-2} q$, $\dot q = p^{L-1}$,
-    $p(0) = 1$ and $q(0) = 0$. From three layers on this inverse is bounded by $c$, the time at which $p_L$ and $q_L$
-    blow up; with two layers it is $\mathrm{arcsinh}(2 t) / 2$, which is not bounded. Whether $H_L(t) / |t|$ tends to a
-    number is judged by its slope against $\log |t|$ between the last two recorded values: the slope is {shallow:.4f}
-    with two layers, and at most {deep:.1e} with more.
+    $H_L$ is the integral of the inverse of $h_L = p_L^{L-1} q_L$, where $\dot p = p^{L-2} q$, $\dot q = p^{L-1}$, $p(0)
+    = 1$ and $q(0) = 0$. From three layers on this inverse is bounded by $c$, the time at which $p_L$ and $q_L$ blow up;
+    with two layers it is $\mathrm{arcsinh}(2 t) / 2$, which is not bounded. Whether $H_L(t) / |t|$ tends to a number is
+    judged by its slope against $\log |t|$ between the last two recorded values: the slope is {slope_of_two_layers:.4f}
+    with two layers, and at most {largest_slope_of_more:.1e} with more.
     """
     # A draw is a depth L, forward or backward in time. The functions p, q and h are recorded over time, and H_L(h) is
     # measured at the values of h: what the claim calls t is h here.
@@ -288,7 +291,10 @@ def remark_4_growth(functions: Table) -> Claim:
         because=r"the next term is $-(L - 1) t^2 / 6$, and the integrator's error",
         scaled=False,  # the smallest error that would be refused is sought of the headline alone
     )
-    yield Facts(shallow=float(slope[is_shallow].mean()), deep=float(np.abs(slope[~is_shallow]).max()))
+    yield Facts(
+        slope_of_two_layers=float(slope[is_shallow].mean()),
+        largest_slope_of_more=float(np.abs(slope[~is_shallow]).max()),
+    )
 
 
 @claim("Lemma 5.1", scope="two to five layers, until $|q_L|$ passes a thousand", quantifier="all draws")
@@ -299,7 +305,7 @@ def lemma_5_1(functions: Table) -> Claim:
     The lemma leaves $c$ open. Because $p_L^2 - q_L^2 = 1$, it is infinite at depth two. From depth three on it is
     finite, $c = B(1/2, (L-2)/2) / 2$ with the beta function $B$: $\pi / 2$ at depth three and 1 at depth four. Both
     solutions are followed until $|q_L|$ passes a thousand; the time of that agrees with its closed form to
-    {passes:.1e}.
+    {largest_time_error:.1e}.
     """
     draws = Draws(functions)  # a draw is a depth L, forward or backward in time
     settings = settings_of(functions)
@@ -330,5 +336,5 @@ def lemma_5_1(functions: Table) -> Claim:
         because="the integrator's tolerance, amplified at most a hundredfold",
         # other times, which two layers do have: draws of three layers and more refuse the rival
         rivals={r"$\operatorname{arcsinh}$ at every depth, as at depth two": arcsinh_time},
-        fact="passes",
+        fact="largest_time_error",
     )

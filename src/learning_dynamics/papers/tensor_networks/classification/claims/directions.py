@@ -48,20 +48,21 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     then the layers of a linear tensor network tend in direction to singular vectors of $M(-u)$.
 
     $X^T r$ is the gradient of the loss by the coefficients, and $M(-u)$ the data tensor at the input $-u$. At a
-    $\log\log t$ of {reached:.0f} the layers' directions solve the singular-vector equations (8) to {value:.1e} on the
-    worst of {draws} draws, in units of the singular value. Allowed is {slack:g} times $1 / (e \log\log t)$, for
-    networks with structure and for random tensors and short filters alike. A draw whose residual is beyond the bound
-    and still changes late decides nothing: it may be on its way from one singular vector to another whose value is
-    hardly larger. A premise is that the loss falls below one.
+    $\log\log t$ of {last_log_log_time:.0f} the layers' directions solve the singular-vector equations (8) to
+    {value:.1e} on the worst of {draws} draws, in units of the singular value. Allowed is {slack:g} times $1 / (e
+    \log\log t)$, for networks with structure and for random tensors and short filters alike. A draw whose residual is
+    beyond the bound and still changes late decides nothing: it may be on its way from one singular vector to another
+    whose value is hardly larger. A premise is that the loss falls below one.
 
     $X^T r$ counts as at rest if over the second half of $\log\log t$ its direction turns by no more than that bound, as
-    an angle. Where it is at rest it turns by at most {turned:.2g} degrees. Draws in which it still turns are undecided,
-    or left out ({turning} of them).
+    an angle. Where it is at rest it turns by at most {largest_turn:.2g} degrees. Draws in which it still turns are
+    undecided, or left out ({left_out} of them).
 
-    From a $\log t$ of about {cut:.0e} on, double precision cannot hold the exponential, and its exponent is capped. The
-    layers over $(\log t)^{1/L}$ then follow the limit of the exact flow: they descend their norm among those with all
-    margins at least one. Losses are therefore judged before, at a $\log t$ of {exact:.0f}. Directions are slower, and
-    are judged at the end (and in a robustness run of two layers with a cap ten times as late).
+    From a $\log t$ of about {sharpness:.0e} on, double precision cannot hold the exponential, and its exponent is
+    capped. The layers over $(\log t)^{1/L}$ then follow the limit of the exact flow: they descend their norm among
+    those with all margins at least one. Losses are therefore judged before, at a $\log t$ of {last_exact_log_time:.0f}.
+    Directions are slower, and are judged at the end (and in a robustness run of two layers with a cap ten times as
+    late).
     """
     flows = Draws([two, three])
     vanishing = [quantities.SINGULAR_RESIDUAL]  # by the theorem, in both tables
@@ -81,13 +82,13 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
         },
     )
     yield falls_below_one(flows)  # a premise, on all draws
-    yield turn_at_rest(judged, slack)  # fills {turned}
+    yield turn_at_rest(judged, slack)  # fills {largest_turn}
     yield Facts(
         slack=slack,
-        turning=sum(excluded.values()),
-        reached=last_log_log_time(flows),
-        cut=float(settings_of(two)["integration"]["sharpness"]),
-        exact=last_exact_log_time(flows),
+        left_out=sum(excluded.values()),
+        last_log_log_time=last_log_log_time(flows),
+        sharpness=float(settings_of(two)["integration"]["sharpness"]),
+        last_exact_log_time=last_exact_log_time(flows),
     )
 
 
@@ -104,11 +105,12 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     then grow alike, $\|\Theta\| / \|v_l\| \to \sqrt L$ (C.1), and the coefficients of a fully connected network tend in
     direction to $-X^T r$, minus the gradient of the loss by the coefficients, (15) and (19). One minus the cosine
     between $\Theta$ and the negative gradient has come to {value:.1e} on the worst of {draws} draws; no layer's share
-    of the squared norm differs from $1 / L$ by more than {share:.1e}. Whether directions converge is judged by this
-    alignment alone, which gives the speed at which they still turn. Where two singular values nearly agree, they turn
-    for longer than flows are followed. Over the second half of $\log\log t$ the unit vector along $\Theta$ is up to
-    {moved:.1g} from where it ends. Flows are those of Theorem 1. From a $\log t$ of about {cut:.0e} on the exponent of
-    the loss is capped; margins are then kept in proportion to $\log t$, as they are before the cap.
+    of the squared norm differs from $1 / L$ by more than {largest_share_error:.1e}. Whether directions converge is
+    judged by this alignment alone, which gives the speed at which they still turn. Where two singular values nearly
+    agree, they turn for longer than flows are followed. Over the second half of $\log\log t$ the unit vector along
+    $\Theta$ is up to {largest_distance_moved:.1g} from where it ends. Flows are those of Theorem 1. From a $\log t$ of
+    about {sharpness:.0e} on the exponent of the loss is capped; margins are then kept in proportion to $\log t$, as
+    they are before the cap.
     """
     flows = Draws([two, three])
     yield settles(
@@ -127,7 +129,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
         slack,
         # the distance from the layer's share of the number of parameters
         rivals={"layers that grow in proportion to their lengths": quantities.LAYER_SHARE_ERROR_LENGTHS},
-        fact="share",
+        fact="largest_share_error",
     )
     growth = flows.at_end("log_log_time")[quantities.GROWTH_POWER]  # L log |Theta| / log log t, shape (draws,)
     yield equal_on_every_draw(
@@ -150,6 +152,6 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
         rivals={r"fully connected: coefficients along $\sum_i y_i x_i$": quantities.DISTANCE_FROM_DATA_SUM},
     )
     yield Facts(
-        moved=float(np.nanmax(second_half(flows).largest(quantities.PARAMETERS_MOVED))),
-        cut=float(settings_of(two)["integration"]["sharpness"]),
+        largest_distance_moved=float(np.nanmax(second_half(flows).largest(quantities.PARAMETERS_MOVED))),
+        sharpness=float(settings_of(two)["integration"]["sharpness"]),
     )

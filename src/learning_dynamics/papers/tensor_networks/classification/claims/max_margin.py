@@ -68,19 +68,20 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
 
     The problem is the least $\sum_j |\rho_j|^{2/L}$ with all margins at least one; $\rho$ is the entrywise product of
     the layers' singular coordinates, $S$ the matrix of Assumption 1. Stationary means that $-(S u)_j \rho_j$ is real,
-    not negative and proportional to $|\rho_j|^{2/L}$. Flows are followed to a $\log\log t$ of {reached:.0f}. There a
-    residual or a gap may be {allowed:.1e}, which is {slack:g} times $1 / (e \log\log t)$.
+    not negative and proportional to $|\rho_j|^{2/L}$. Flows are followed to a $\log\log t$ of {last_log_log_time:.0f}.
+    There a residual or a gap may be {allowed:.1e}, which is {slack:g} times $1 / (e \log\log t)$.
 
     With two layers stationarity also asks for a $|(S u)_j|$ that is no larger where $\rho_j = 0$ than elsewhere. The
     proportion says nothing of these entries. The problem is convex, so that the gap to its optimum does: it is at most
-    {gap:.1e}. With three layers the problem is not convex. The theorem allows any stationary point, and {above_minimum}
-    of {deep} draws of networks with real $S$ end at one where $\sum_j |\rho_j|^{2/L}$ is more than one per cent above
-    its global minimum (`max_margin_solution`).
+    {largest_gap:.1e}. With three layers the problem is not convex. The theorem allows any stationary point, and
+    {above_minimum} of {three_layer_draws} draws of networks with real $S$ end at one where $\sum_j |\rho_j|^{2/L}$ is
+    more than one per cent above its global minimum (`max_margin_solution`).
 
     $X^T r$ counts as at rest if it turns over the second half of $\log\log t$ by no more than that bound, as an angle;
-    it turns by at most {turned:.2g} degrees. Draws in which it still turns are undecided, or judged by their loss alone
-    ({turning} of them). Losses are judged at a $\log t$ of {exact:.0f}, before double precision asks for a cap on their
-    exponent. There the least margin is at least {least_power:.2f} $\log t$; the theorem names no power of $t$.
+    it turns by at most {largest_turn:.2g} degrees. Draws in which it still turns are undecided, or judged by their loss
+    alone ({left_out} of them). Losses are judged at a $\log t$ of {last_exact_log_time:.0f}, before double precision
+    asks for a cap on their exponent. There the least margin is at least {least_power:.2f} $\log t$; the theorem names
+    no power of $t$.
     """
     flows = Draws([*two, three], network=ORTHOGONAL)
     # What vanishes by the theorem, table by table. With two layers these are also GAP_OWN, the gap to the largest
@@ -120,7 +121,7 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
             r"two layers: the largest margin in the $\ell_2$ norm of $\beta$": quantities.GAP["l2"],
             r"two layers: the largest margin in the $\ell_1$ norm of $\beta$, whatever $S$": quantities.GAP["l1"],
         },
-        fact="gap",
+        fact="largest_gap",
     )
     # The rival's top singular vectors are singular vectors of that tensor, so that the residual of its equations has to
     # vanish. Gaps to lower singular values of M(-u) are not measured.
@@ -134,14 +135,14 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
         rivals={r"two layers: top singular vectors of $M(\sum_i y_i x_i)$": quantities.SINGULAR_RESIDUAL_DATA},
     )
     yield loss_vanishes(flows, slack, fact="least_power")  # on all draws, whatever X^T r does
-    yield turn_at_rest(judged, slack)  # fills {turned}
-    yield _above_global_minimum(Draws(table_of_three, network=REAL))  # fills {above_minimum} and {deep}
+    yield turn_at_rest(judged, slack)  # fills {largest_turn}
+    yield _above_global_minimum(Draws(table_of_three, network=REAL))  # fills {above_minimum} and {three_layer_draws}
     yield Facts(
-        turning=sum(excluded.values()),
-        reached=last_log_log_time(flows),
+        left_out=sum(excluded.values()),
+        last_log_log_time=last_log_log_time(flows),
         allowed=largest_lag(flows, slack),
         slack=slack,
-        exact=last_exact_log_time(flows),
+        last_exact_log_time=last_exact_log_time(flows),
     )
 
 
@@ -161,10 +162,11 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
 
     So section 1.1 and the text after Theorem 2 say; the theorem itself has a stationary point (errata 3). $\rho$ is the
     entrywise product of the layers' singular coordinates, and all margins are at least one. With three layers
-    {above_minimum} of {deep} draws of networks with real $S$ end more than one per cent above the minimum of
-    $\sum_j |\rho_j|^{2/3}$, and their margins at unit norm are up to {lost:.0%} below the largest. With two layers the
-    largest gap to the largest margin is {value:.1e}. $X^T r$ turns by at most {turned:.2g} degrees over the second half
-    of $\log\log t$; draws in which it still turns are undecided, or left out, as for Theorem 2.
+    {above_minimum} of {three_layer_draws} draws of networks with real $S$ end more than one per cent above the minimum
+    of $\sum_j |\rho_j|^{2/3}$, and their margins at unit norm are up to {largest_margin_lost:.0%} below the largest.
+    With two layers the largest gap to the largest margin is {value:.1e}. $X^T r$ turns by at most {largest_turn:.2g}
+    degrees over the second half of $\log\log t$; draws in which it still turns are undecided, or left out, as for
+    Theorem 2.
     """
     flows = Draws([*two, three])
     vanishing = [[quantities.GAP_OWN] for _ in two] + [[quantities.STATIONARITY_RESIDUAL]]
@@ -213,10 +215,10 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
             r"with three layers, a stationary point for the $\ell_2$ norm": quantities.STATIONARITY_RESIDUAL_L2,
         },
     )
-    yield turn_at_rest(judged, slack)  # fills {turned}
-    yield _above_global_minimum(three_layers)  # fills {above_minimum} and {deep}
-    # {reached} of the paper's findings: a hundredth as in `_above_global_minimum`
-    yield Facts(lost=float(np.max(gaps_of_three)), reached=int((excess <= 0.01).sum()))
+    yield turn_at_rest(judged, slack)  # fills {largest_turn}
+    yield _above_global_minimum(three_layers)  # fills {above_minimum} and {three_layer_draws}
+    # {at_minimum} of the paper's findings: a hundredth as in `_above_global_minimum`
+    yield Facts(largest_margin_lost=float(np.max(gaps_of_three)), at_minimum=int((excess <= 0.01).sum()))
 
 
 def _above_global_minimum(three_layers: Draws) -> Facts:
@@ -226,7 +228,7 @@ def _above_global_minimum(three_layers: Draws) -> Facts:
     """
     excess = three_layers.at_end("log_log_time")[quantities.QUASI_NORM_EXCESS]
     # the one per cent of the docstrings, chosen: an excess up to it counts as at the minimum; no check uses it
-    return Facts(above_minimum=int((excess > 0.01).sum()), deep=len(excess))
+    return Facts(above_minimum=int((excess > 0.01).sum()), three_layer_draws=len(excess))
 
 
 @claim(
@@ -273,11 +275,11 @@ def corollary_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim
     by the coefficients $\beta$. With two layers the stationary point has the largest margin at unit $\ell_1$ norm:
     every draw is judged by what its margin lacks of this one, relative to it: {value:.1e} at most. Two support vectors
     of unequal weights keep a gap of this order however late it is, because the exponent of the loss is capped. With
-    three layers {above_minimum} of {deep} draws end more than one per cent above the problem's global minimum. Over the
-    second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees. Draws in which it still turns are
-    undecided, or judged by their loss alone ({turning} of them).
+    three layers {above_minimum} of {three_layer_draws} draws end more than one per cent above the problem's global
+    minimum. Over the second half of $\log\log t$, $X^T r$ turns by at most {largest_turn:.2g} degrees. Draws in which
+    it still turns are undecided, or judged by their loss alone ({left_out} of them).
     """
-    # the helper fills {above_minimum}, {deep}, {turned} and {turning}
+    # the helper fills {above_minimum}, {three_layer_draws}, {largest_turn} and {left_out}
     yield from _limit_is_stationary(two, three, network="diagonal", norm="l1", slack=slack)
 
 
@@ -295,10 +297,11 @@ def corollary_3(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim
     The problem is the least $\sum_j |[F \beta]_j|^{2/L}$ with all margins at least one, where $F$ is the discrete
     Fourier transform and $\beta$ the coefficients; $X^T r$ is the gradient of the loss by $\beta$. With two layers
     every draw is judged by what its margin at unit $\ell_1$ norm of $F \beta$ lacks of the largest, with three by the
-    residual of the stationarity conditions. Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g}
-    degrees. Draws in which it still turns are undecided, or judged by their loss alone ({turning} of them).
+    residual of the stationarity conditions. Over the second half of $\log\log t$, $X^T r$ turns by at most
+    {largest_turn:.2g} degrees. Draws in which it still turns are undecided, or judged by their loss alone ({left_out}
+    of them).
     """
-    # the helper fills {turned} and {turning}
+    # the helper fills {largest_turn} and {left_out}
     return _limit_is_stationary(two, three, network="convolutional", norm="dft_l1", slack=slack)
 
 
@@ -351,8 +354,8 @@ def _limit_is_stationary(two: Sequence[Table], three: Table, *, network: str, no
         },
     )
     yield loss_vanishes(flows, slack)
-    yield turn_at_rest(judged, slack)  # fills {turned}
-    yield Facts(turning=sum(left_out(flows, judged).values()))
+    yield turn_at_rest(judged, slack)  # fills {largest_turn}
+    yield Facts(left_out=sum(left_out(flows, judged).values()))
     if network in REAL:
         yield _above_global_minimum(three_layers)
 
@@ -368,8 +371,8 @@ def remark_2(another_zero: Sequence[Table], opposed: Table, *, slack: Positive) 
     small: orthogonally decomposable networks bring the loss to zero also if it is the first or a middle one.
 
     If two diagonal layers start with entries of equal size whose product has the wrong sign in every entry, both shrink
-    towards the saddle at zero. The loss then stays above 1, the loss of the zero network: all {stuck} of these flows
-    end within {value:.1e} of it. The second sentence is Theorem 2 with layers renamed, as Assumption 1 treats all
+    towards the saddle at zero. The loss then stays above 1, the loss of the zero network: all {opposed_flows} of these
+    flows end within {value:.1e} of it. The second sentence is Theorem 2 with layers renamed, as Assumption 1 treats all
     layers alike. It is checked by the loss and by the stationarity conditions of that theorem.
     """
     # of opposed layers a draw is a point and a scale, and time is t itself
@@ -401,7 +404,7 @@ def remark_2(another_zero: Sequence[Table], opposed: Table, *, slack: Positive) 
         slack,
         rivals={r"with another layer zero, the $\ell_2$ norm": quantities.STATIONARITY_RESIDUAL_L2},
     )
-    yield Facts(stuck=len(final_loss))
+    yield Facts(opposed_flows=len(final_loss))
 
 
 @claim(
@@ -417,9 +420,10 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     $S$ is the matrix of Assumption 1, and $\rho$ the entrywise product of the layers' singular coordinates. A vector
     counts as sparse if its largest entries, as many as there are data points, leave out at most {allowed:.1e} of its
     $\ell_1$ norm. Those of $\rho$ leave out at most {value:.1e}. On the median draw those of $z$ itself leave out
-    {inputs:.2g}, and those of $T z$ {mapped:.2g}: $T z = T T^T \rho$ is another vector, sparse together with every
-    $\rho$ only if the rows of $T$ are orthogonal. If "sparsity under $T$" is read as a sparse $T z$, the remark holds
-    for such $T$ alone; for an invertible $T$ a sparse $T z$ takes $S = T^{-T}$ (docs/tensor_networks.md).
+    {median_share_of_z:.2g}, and those of $T z$ {median_share_of_tz:.2g}: $T z = T T^T \rho$ is another vector, sparse
+    together with every $\rho$ only if the rows of $T$ are orthogonal. If "sparsity under $T$" is read as a sparse $T
+    z$, the remark holds for such $T$ alone; for an invertible $T$ a sparse $T z$ takes $S = T^{-T}$
+    (docs/tensor_networks.md).
     """
     flows = Draws([two, three], network="decomposable")
     end = flows.at_end("log_log_time")
@@ -440,6 +444,6 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     )
     yield Facts(
         allowed=allowed,
-        inputs=float(np.median(beyond_in_z)),
-        mapped=float(np.median(beyond_in_tz)),
+        median_share_of_z=float(np.median(beyond_in_z)),
+        median_share_of_tz=float(np.median(beyond_in_tz)),
     )

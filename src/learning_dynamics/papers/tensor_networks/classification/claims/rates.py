@@ -50,10 +50,11 @@ def log_time_exponents(
     A coordinate is active if it is not zero in the max-margin solution; $u$ is the limit direction of $X^T r$, and
     $M(-u)$ the data tensor at $-u$. Powers are local: the slope of the logarithm of each share against $\log\log t$
     within a window. A power may be off by {tolerance:g}, for the fit, plus what inexact multipliers and directions that
-    still turn leave open. Predicted powers are between {slowest:.3f} and {fastest:.3f}; of fully connected networks the
-    medians of measured powers are {shallow:.3f} with two layers and {deep:.3f} with three. An example of the exception
-    is the zero-asymmetric start, $W_l = I$ and $w_L = 0$, on one point, where nothing is ever outside. (Shares are
-    measured, not angles: an angle is a sum of such powers, and shows the slowest of them only late.)
+    still turn leave open. Predicted powers are between {least_power:.3f} and {largest_power:.3f}; of fully connected
+    networks the medians of measured powers are {median_power_of_two_layers:.3f} with two layers and
+    {median_power_of_three_layers:.3f} with three. An example of the exception is the zero-asymmetric start, $W_l = I$
+    and $w_L = 0$, on one point, where nothing is ever outside. (Shares are measured, not angles: an angle is a sum of
+    such powers, and shows the slowest of them only late.)
 
     With two decomposable layers the multipliers come from the convex problem, not from the path. Where they are not
     unique, as in the convolutional case of figure 3, nothing is predicted. With the layers $\eta_1, \eta_2$ in singular
@@ -131,8 +132,8 @@ def log_time_exponents(
         tolerance=tolerance,
         settled=settled,
         open_at_most=open_at_most,
-        slowest=float(np.min(predicted[judged])),
-        fastest=float(np.max(predicted[judged])),
-        shallow=float(np.median(power[judged & is_connected & (depth == 2)])),
-        deep=float(np.median(power[judged & is_connected & (depth == 3)])),
+        least_power=float(np.min(predicted[judged])),
+        largest_power=float(np.max(predicted[judged])),
+        median_power_of_two_layers=float(np.median(power[judged & is_connected & (depth == 2)])),
+        median_power_of_three_layers=float(np.median(power[judged & is_connected & (depth == 3)])),
     )

@@ -50,14 +50,15 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
 
     From three decomposable layers on Theorem 2 leaves every stationary point of the $\ell_{2/L}$ max-margin problem,
     the least $\sum_j |\rho_j|^{2/L}$ with all margins at least one, and the start decides. A problem is a data set and
-    a network here: {several} of {deep} such problems have more than one limit, up to {most} from {count} starts. Limits
-    are up to {apart:.0f} degrees apart; two of them count as one up to an angle of {degrees:g}°. Of the starts of real
-    networks with three or more layers {above_minimum:.0%} end more than one per cent above the global minimum.
+    a network here: {deep_with_several_limits} of {deep_problems} such problems have more than one limit, up to
+    {most_limits} from {starts_of_each} starts. Limits are up to {largest_angle:.0f} degrees apart; two of them count as
+    one up to an angle of {degrees:g}°. Of the starts of networks with real $S$ and three or more layers
+    {above_minimum:.0%} end more than one per cent above the global minimum.
 
     For two layers that are neither decomposable nor fully connected, the limit is a stationary point of the least
-    $\|v_1\|^2 + \|v_2\|^2$ with all margins at least one (Theorem 1). This problem is not convex: {several_others} of
-    {others} such problems have more than one limit, up to {apart_others:.0f} degrees apart. The points on which filters
-    are tried are chosen so that they have.
+    $\|v_1\|^2 + \|v_2\|^2$ with all margins at least one (Theorem 1). This problem is not convex:
+    {others_with_several_limits} of {other_problems} such problems have more than one limit, up to
+    {largest_angle_of_others:.0f} degrees apart. The points on which filters are tried are chosen so that they have.
     """
     problems = pd.concat([_limits_of_problems(table, degrees) for table in starts], ignore_index=True)
     # arrays of shape (problems,)
@@ -127,14 +128,14 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     deep_excess = select(pd.concat(starts), quantities.QUASI_NORM_EXCESS, depth=lambda depth: depth > 2)["value"]
     yield Facts(
         degrees=degrees,
-        several=int((deep["limits"] > 1).sum()),
-        deep=len(deep),
-        most=int(problems["limits"].max()),
-        count=int(settings_of(starts[0])["starts"]),
-        apart=float(np.nanmax(largest_angle)),
-        several_others=int((others["limits"] > 1).sum()),
-        others=len(others),
-        apart_others=float(others["largest_angle"].max()),
+        deep_with_several_limits=int((deep["limits"] > 1).sum()),
+        deep_problems=len(deep),
+        most_limits=int(problems["limits"].max()),
+        starts_of_each=int(settings_of(starts[0])["starts"]),
+        largest_angle=float(np.nanmax(largest_angle)),
+        others_with_several_limits=int((others["limits"] > 1).sum()),
+        other_problems=len(others),
+        largest_angle_of_others=float(others["largest_angle"].max()),
         above_minimum=float(np.mean(deep_excess > 0.01)),  # the one per cent of the docstring; no check uses it
     )
 
