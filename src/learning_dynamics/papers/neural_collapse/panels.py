@@ -92,8 +92,9 @@ def band(axis: Axes, values: pd.DataFrame, *, ranged: bool = True, **style: Any)
         middle = values.mean(axis=1)
     (line,) = axis.plot(values.index, middle, **style)
     if ranged:
-        low, high = values.min(axis=1), values.max(axis=1)
-        axis.fill_between(values.index, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
+        axis.fill_between(
+            values.index, values.min(axis=1), values.max(axis=1), color=line.get_color(), alpha=0.15, linewidth=0
+        )
 
 
 def mark_epochs(axis: Axes, table: Table, *, drops: bool = True) -> None:

@@ -7,6 +7,7 @@ each table, one table after the other. Train errors end at the first recorded ep
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -71,14 +72,21 @@ def _by_seed(table: Table, quantity: Quantity, split: str) -> pd.DataFrame:
     return rows.set_index(["epoch", "seed"])["value"].unstack("seed")  # noqa: PD010 - a value each, nan ones kept
 
 
-def data_and_network(table: Table) -> tuple[str, str]:
+class DataAndNetwork(NamedTuple):
+    """What trainings are of."""
+
+    data: str
+    network: str
+
+
+def data_and_network(table: Table) -> DataAndNetwork:
     """Return the data set and the network family of a table's trainings."""
-    return str(table["data"].iloc[0]), settings_of(table)["network"]
+    return DataAndNetwork(str(table["data"].iloc[0]), settings_of(table)["network"])
 
 
 def on_five_data_sets(trainings: Sequence[Table]) -> list[Table]:
     """Return the trainings on the paper's five data sets."""
-    return [table for table in trainings if data_and_network(table)[0] in FIVE_DATA_SETS]
+    return [table for table in trainings if data_and_network(table).data in FIVE_DATA_SETS]
 
 
 def epochs_errors_end(table: Table, train_error: float) -> pd.Series:

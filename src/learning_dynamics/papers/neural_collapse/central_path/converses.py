@@ -82,15 +82,16 @@ def small_terms(X: np.ndarray, classes: int) -> models.Numbers:
         ``classifiers_frame_distance`` and ``classifiers_self_duality`` with the pseudo-inverse of the class means
         instead of classifiers.
     """
-    omega = models.snr_singular_values(X, classes)[-1]  # omega_min
+    omega_min = models.snr_singular_values(X, classes)[-1]
     identity = np.eye(len(X))
     # shape (scatters,) each
     nc1, nc23 = np.array([_least_squares_losses(X, scatter * identity, classes) for scatter in SCATTERS]).T
-    pushes = omega * np.sqrt(nc1 / (classes - 1))
-    pushed_nc1 = np.array([_least_squares_losses(X, push * identity, classes)[0] for push in pushes])
-    along_means = _scaled_along(models.snr_vectors(X, classes)[0], SCATTERS[0])
+    pushes = omega_min * np.sqrt(nc1 / (classes - 1))
+    pushed_nc1, _ = np.array([_least_squares_losses(X, push * identity, classes) for push in pushes]).T
+    U, _, _ = models.snr_vectors(X, classes)
+    nc1_beside_noise, _ = _least_squares_losses(X, _scaled_along(U, SCATTERS[0]), classes)
     # features with small noise
-    concentrated = rescattered(X, SCATTERS[0] * min(1.0, omega) * identity, classes)
+    concentrated = rescattered(X, SCATTERS[0] * min(1.0, omega_min) * identity, classes)
     W, M = models.classifier(concentrated, classes), models.class_means(concentrated, classes)
     # shape (C, P), that of W. M has a singular value that is zero to rounding, because it is centred: 1e-9 is chosen to
     # cut it
@@ -99,7 +100,7 @@ def small_terms(X: np.ndarray, classes: int) -> models.Numbers:
         quantities.SCATTERED_LOSS_NC1: nc1,
         quantities.SCATTERED_LOSS_NC23: nc23,
         quantities.PUSHED_LOSS_NC1_RATIO: pushed_nc1 / nc1,
-        quantities.LOSS_NC1_BESIDE_NOISE: _least_squares_losses(X, along_means, classes)[0],
+        quantities.LOSS_NC1_BESIDE_NOISE: nc1_beside_noise,
         quantities.CONCENTRATED_SCORE_ERROR: _score_error(W, M),
         quantities.MEANS_FRAME_DISTANCE: theory.simplex_gram(M),
         quantities.CLASSIFIERS_FRAME_DISTANCE: theory.simplex_gram(W.T),

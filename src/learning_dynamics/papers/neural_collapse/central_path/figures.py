@@ -157,7 +157,7 @@ def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
         rows = select(features, quantities.SPEED, flow=flow).set_index(keys)
         classes, examples = (rows.index.get_level_values(key).to_numpy() for key in ("classes", "examples"))
         ratio = rows["value"] / theory.snr_velocity(omega.loc[rows.index].to_numpy(), classes, examples)
-        label = FLOWS[flow][1] if flow in FLOWS else "algorithm, one step"
+        _, label = FLOWS.get(flow, (colour, "algorithm, one step"))
         axis.plot(
             factors.loc[rows.index], ratio, mark, ms=size, color=COLOURS[colour], mfc="none", mew=0.6, label=label
         )

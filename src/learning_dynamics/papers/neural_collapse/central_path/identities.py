@@ -178,7 +178,8 @@ def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> models.Numbers
     U, omega, V = models.snr_vectors(H, classes)
     # `centred` (C - 1, C) has as rows an orthonormal basis of the vectors that are orthogonal to ones. Rotated into P
     # dimensions and times 3 it is a simplex frame (P, C) of singular values 3
-    centred = np.linalg.svd(np.eye(classes) - 1 / classes)[2][: classes - 1]
+    _, _, right_vectors = np.linalg.svd(np.eye(classes) - 1 / classes)
+    centred = right_vectors[: classes - 1]
     frame = 3.0 * np.linalg.qr(Z[:, : classes - 1])[0] @ centred
     # with a row of zeros there are C singular values even for P = C - 1
     frame_values = np.linalg.svd(np.vstack([frame, np.zeros(classes)]), compute_uv=False)

@@ -32,7 +32,7 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     courses = {PATH: path.rename(columns={"time": "moment"})}
     for training in trainings:
         omega = select(training, training_quantities.SNR)
-        courses[NETWORKS[data_and_network(training)[1]]] = omega.rename(columns={"epoch": "moment"})
+        courses[NETWORKS[data_and_network(training).network]] = omega.rename(columns={"epoch": "moment"})
     # as many moments as the course with the fewest has
     count = min(rows["moment"].nunique() for rows in courses.values())
     moments = {name: _spaced_moments(rows, count) for name, rows in courses.items()}
@@ -41,8 +41,8 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     means = np.exp(logarithms.mean()).round(4).reset_index()  # over draws
     directions = int(table["index"].max())
     # the vertical axis, in decades: a tenth of one below the least value to a tenth above the largest
-    low = float(np.log10(table["value"].min())) - 0.1
-    high = float(np.log10(table["value"].max())) + 0.1
+    lowest = float(np.log10(table["value"].min())) - 0.1
+    highest = float(np.log10(table["value"].max())) + 0.1
     x = alt.X(
         "index:Q",
         title=f"direction {italic('j')}",
@@ -52,8 +52,8 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     y = alt.Y(
         "value:Q",
         title=f"SNR singular values {italic('ω')}ⱼ",
-        scale=alt.Scale(type="log", domain=[10**low, 10**high], nice=False),
-        axis=powers(int(np.ceil(low)), int(np.floor(high))),
+        scale=alt.Scale(type="log", domain=[10**lowest, 10**highest], nice=False),
+        axis=powers(int(np.ceil(lowest)), int(np.floor(highest))),
     )
     # the chart's parameters `moment` and `course`, as expressions below name them
     moment_slider = slider("moment", "moment", range(1, count + 1), 1 + count // 2)

@@ -212,7 +212,7 @@ def step_remainders(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.
     Lemma 2 prints it.
     """
     Z = models.centred(Z)
-    remainders: dict[str, list] = {PRINTED: [], ORTHOGONAL: [], MINUS_SIGN: []}
+    remainders: dict[str, list[np.floating]] = {PRINTED: [], ORTHOGONAL: [], MINUS_SIGN: []}
     for size in STEPS:
         h = size * np.linalg.norm(X) / np.linalg.norm(Z)
         change = models.renormalised(X + h * Z, classes) - X

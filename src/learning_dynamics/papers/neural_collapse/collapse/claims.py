@@ -517,7 +517,7 @@ def five_data_sets(
     """
     tables = on_five_data_sets(trainings)
     included, _ = without_stl10_exceptions(tables)
-    data_of_included = {data_and_network(table)[0] for table in included}
+    data_of_included = {data_and_network(table).data for table in included}
     data_sets = [data for data in FIVE_DATA_SETS if data in data_of_included]
     if not data_sets:
         raise Untested(NEEDS_FIVE_DATA_SETS)

@@ -154,7 +154,7 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
     one in twenty of the 120 orders may reach the correlation of the order by difficulty.
     """
     included, excluded = without_stl10_exceptions(on_five_data_sets(trainings))
-    if {data_and_network(table)[0] for table in included} != set(FIVE_DATA_SETS):
+    if {data_and_network(table).data for table in included} != set(FIVE_DATA_SETS):
         raise Untested(NEEDS_FIVE_DATA_SETS)
     # NC1 of test images at the last epoch, the mean over seeds, by (network, loss) and then by data set
     nc1_by_network: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)

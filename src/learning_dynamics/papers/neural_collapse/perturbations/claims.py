@@ -232,7 +232,7 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
     # whether DeepFool's mean is larger in each training of a family, which may be trained on several data sets
     is_longer: dict[str, list[bool]] = defaultdict(list)
     for table in trainings:
-        family = NETWORKS[data_and_network(table)[1]]
+        family = NETWORKS[data_and_network(table).network]
         by_deepfool, by_crossing = (
             at_the_end([table], quantity, "test") for quantity in (ROBUSTNESS, ROBUSTNESS_CROSSING)
         )

@@ -44,7 +44,7 @@ def fig9(mse: Sequence[Table]) -> Plot:
     networks and {paper_mean} in the mean; over our trainings {median:.2g} and {mean:.2g}. {panels}
     """
     gains = {data_and_network(table): _gains(table) for table in mse}
-    growth = {
+    growth: dict[tuple[str, str], str] = {
         cell: f"growth ${np.nanmean(gain):z.2f}$" if np.isfinite(gain).any() else "growth not measured"
         for cell, gain in gains.items()
     }
