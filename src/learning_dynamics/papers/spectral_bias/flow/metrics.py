@@ -157,28 +157,28 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
     distance = np.sqrt(
         sum(np.sum((trajectory.series[name] - end[:, None]) ** 2, axis=(2, 3)) for name, end in ends.items())
     )
-    size = np.sqrt(sum(np.sum(end**2, axis=(1, 2)) for end in ends.values()))[:, None]
-    X, labels = constants["X"], norm(constants["Y"])
-    # the distance is at most |Y - X beta| / sqrt(2 gamma lambda_min(X X^T)) (Lemma 3.2). `smallest` is this root, as
-    # lambda_min is sigma_min(X)^2, and `labels` is |Y|, to which the recorded residual is relative: both (draws,)
-    smallest = np.sqrt(2 * gamma) * np.linalg.svd(X, compute_uv=False)[:, -1]
-    bound = flow[RESIDUAL] * (labels / smallest)[:, None]
+    limit_norm = np.sqrt(sum(np.sum(end**2, axis=(1, 2)) for end in ends.values()))[:, None]
+    X, label_norm = constants["X"], norm(constants["Y"])
+    # The distance is at most |Y - X beta| / sqrt(2 gamma lambda_min(X X^T)) (Lemma 3.2). `root` is this square root, as
+    # lambda_min is sigma_min(X)^2, and `label_norm` is |Y|, to which the recorded residual is relative: both (draws,)
+    root = np.sqrt(2 * gamma) * np.linalg.svd(X, compute_uv=False)[:, -1]
+    bound = flow[RESIDUAL] * (label_norm / root)[:, None]
     # with one sample the residual may become zero, and so its bound; such times have settled, and are left out below
     with np.errstate(divide="ignore", invalid="ignore"):
-        arrival = distance / bound
+        distance_over_bound = distance / bound
     per_draw = {
         quantities.DECAY_RATE_OF_R: _extremes(flow[quantities.DECAY_RATE_OF_R], unsettled, np.min),
         quantities.DECAY_RATE_OF_RESIDUAL: _extremes(flow[quantities.DECAY_RATE_OF_RESIDUAL], unsettled, np.min),
-        quantities.DISTANCE_OVER_ITS_BOUND: _extremes(arrival, unsettled, np.max),
+        quantities.DISTANCE_OVER_ITS_BOUND: _extremes(distance_over_bound, unsettled, np.max),
         quantities.INVERSE_CONDITION_OF_X: 1 / np.linalg.cond(X),
         SAMPLES: np.full(len(X), X.shape[1]),
         # [:, 0]: the one time at the limit
-        quantities.BOUND_AT_END: limit[RESIDUAL][:, 0] * labels / smallest / size[:, 0],
+        quantities.BOUND_AT_END: limit[RESIDUAL][:, 0] * label_norm / root / limit_norm[:, 0],
     }
     # once the residual has settled, decay rates are made of rounding
     for name in (quantities.DECAY_RATE_OF_R, quantities.DECAY_RATE_OF_RESIDUAL):
         flow[name] = np.where(unsettled, flow[name], np.nan)
-    flow[quantities.PARAMETER_DISTANCE] = (distance / size, bound / size)
+    flow[quantities.PARAMETER_DISTANCE] = (distance / limit_norm, bound / limit_norm)
     return flow_table(trajectory, flow, limit, per_draw)
 
 
@@ -252,7 +252,7 @@ def balanced_flow(trajectory: Trajectory) -> Tables:
 def _shared(W1: np.ndarray, W2: np.ndarray, Z1: np.ndarray, alpha: np.ndarray) -> Measured:
     """Return what both flows from orthogonal rows have: the condition number of Z1, and two mismatches of beta.
 
-    They are how far beta is from sharing singular vectors with the layers, and with alpha (Theorem C.11).
+    A mismatch is how far beta is from sharing singular vectors, with the layers and with alpha (Theorem C.11).
     """
     beta = W1 @ W2
     return {

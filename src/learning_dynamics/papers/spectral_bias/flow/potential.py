@@ -47,8 +47,8 @@ def at_limit(
         Like `gradient_W2`, after a small step of Z2 to another interpolator; the same as at the limit where there is no
         other.
     increase
-        The increase of the potential from the limit to a random perturbation of it that interpolates as well, over the
-        squared length of the perturbation: the smallest over all perturbations (Theorem 3.1 (iii)).
+        The layers at the limit are moved at random, to layers that interpolate too. Their increase of the potential,
+        over the squared length of the move: the smallest over all moves (Theorem 3.1 (iii)).
     increase_without_log_det
         Like `increase`, of the potential without the logarithm of the determinant.
     increase_twice_log_det
@@ -134,9 +134,10 @@ def relative_asymmetry(Z1: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
 def _smallest_excess(
     Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, *, gammas: np.ndarray, perturbations: int
 ) -> np.ndarray:
-    """Return the smallest increase of potentials over perturbations, each divided by the squared length of its own.
+    """Return the smallest increase of each potential over perturbations, shape (draws, 1, gammas).
 
-    Potentials are that of (3.1) with each of `gammas` in place of gamma. The shape is (draws, 1, gammas).
+    The increase by a perturbation is divided by the squared length of this perturbation. The potentials are that of
+    (3.1) with each of `gammas` in place of gamma.
     """
     # every draw is probed along the same directions. Seed 0: part of the measure, so no setting
     (rng,) = generators(0, "spectral_bias.perturbations", 1)

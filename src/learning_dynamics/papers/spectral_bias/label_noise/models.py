@@ -37,7 +37,7 @@ def descend(
     rngs : list of Generator
         One for each member; with `shared` one is enough, and without noise none is needed.
     shared : bool
-        Take the noise of all members from the first generator, one block of `NOISE_STEPS` steps after the other.
+        Take the noise of all members from the first generator, one block of `NOISE_STEPS` steps after another.
 
     Returns
     -------
@@ -46,24 +46,24 @@ def descend(
     """
     members, records = len(X), steps // every + 1
     W1, W2 = W1.copy(), W2.copy()
-    recorded = np.empty((members, records, *W1.shape[1:])), np.empty((members, records, *W2.shape[1:]))
+    recorded_W1 = np.empty((members, records, *W1.shape[1:]))
+    recorded_W2 = np.empty((members, records, *W2.shape[1:]))
     XT = np.ascontiguousarray(np.swapaxes(X, -1, -2))
     labels = np.empty((0, *Y.shape))
     for count in range(steps + 1):
         if count % every == 0:
-            # both layers of all members at this record
-            recorded[0][:, count // every], recorded[1][:, count // every] = W1, W2
+            recorded_W1[:, count // every], recorded_W2[:, count // every] = W1, W2
         # labels of the next NOISE_STEPS steps, shape (steps, members, samples, outputs)
         if noise and count % NOISE_STEPS == 0:
             if shared:
-                draws = rngs[0].standard_normal((min(NOISE_STEPS, steps + 1 - count), *Y.shape))
+                normals = rngs[0].standard_normal((min(NOISE_STEPS, steps + 1 - count), *Y.shape))
             else:
-                draws = np.stack([rng.standard_normal((NOISE_STEPS, *Y.shape[1:])) for rng in rngs], axis=1)
-            labels = Y + noise * draws
+                normals = np.stack([rng.standard_normal((NOISE_STEPS, *Y.shape[1:])) for rng in rngs], axis=1)
+            labels = Y + noise * normals
         target = labels[count % NOISE_STEPS] if noise else Y
         R = XT @ (target - X @ (W1 @ W2))
         # W1 moves last, so that W2 moves from W1 before the step
         change = step * R @ np.swapaxes(W2, -1, -2)
         W2 += step * np.swapaxes(W1, -1, -2) @ R
         W1 += change
-    return recorded
+    return recorded_W1, recorded_W2

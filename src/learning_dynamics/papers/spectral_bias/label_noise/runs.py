@@ -38,10 +38,10 @@ def label_noise_descent(
     inputs = X.shape[-1]
     rngs = generators(seed, "two_layer.initialisation", len(X))
     P = np.stack([two_layer.orthonormal_rows(rng, inputs, width) for rng in rngs])
-    first, second = np.sqrt(2 * gamma) * P, np.zeros((len(X), width, Y.shape[-1]))
+    W1_start, W2_start = np.sqrt(2 * gamma) * P, np.zeros((len(X), width, Y.shape[-1]))
     W1, W2 = models.descend(
-        first,
-        second,
+        W1_start,
+        W2_start,
         X,
         Y,
         step=step,
@@ -52,7 +52,7 @@ def label_noise_descent(
     )
     times = step * every * np.arange(W1.shape[1])
     # orthonormal columns, shape (draws, width, hidden)
-    Q = two_layer.hidden_basis(first, second)
+    Q = two_layer.hidden_basis(W1_start, W2_start)
     layers = {"W1": W1 @ Q[:, None], "W2": np.swapaxes(Q, -1, -2)[:, None] @ W2}
     return Trajectory(times, layers, {"X": X, "Y": Y, "P": P @ Q})
 
@@ -103,8 +103,8 @@ def label_noise_ensemble(
         W, a = models.descend(
             *(start, zero, *of_paths), step=step, steps=steps, every=every, noise=noise, rngs=[rng], shared=True
         )
-        # [2] is V^T, whose rows are the right singular vectors of X
-        return _path_moments(W, a, np.linalg.svd(x, full_matrices=False)[2])
+        _, _, Vt = np.linalg.svd(x, full_matrices=False)  # V^T, whose rows are the right singular vectors of X
+        return _path_moments(W, a, Vt)
 
     members = list(zip(generators(seed, "label_noise.ensemble", len(X)), X, Y, strict=True))
     times = (step * noise) ** 2 * every * np.arange(steps // every + 1)

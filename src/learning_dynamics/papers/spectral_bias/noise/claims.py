@@ -50,7 +50,7 @@ from learning_dynamics.papers.spectral_bias.noise.rates import (
 from learning_dynamics.settings import Count, Fraction, Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
 
-# Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
+# Settings of these claims, whose values are in workflow/config/spectral_bias.yaml:
 # - decaying, growing, of `noise_low_rank`: dimensions d in which sigma_2(W) is judged to decay, and to grow, by the
 #   correction; between them its rate crosses zero, and no sign is judged
 # - collapsing, of `noise_low_rank`: dimensions d in which sigma_1(W) decays, as the paper says of d = 1
@@ -99,9 +99,9 @@ def noise_low_rank(
     # what the correction claims of lambda_2, the function `decays` or `grows`, by d; it claims nothing where lambda_2
     # crosses zero
     corrected_signs = dict.fromkeys(decaying, decays) | dict.fromkeys(growing, grows)
-    # sigma_2, the largest of the remaining ones, decays, as the paper says of d >= 2; first, as the headline, in the
-    # dimension farthest from its pictures, where paper and correction differ most. A configured dimension that was not
-    # measured is an error
+    # Of sigma_2, the largest of the remaining ones, the paper says for d >= 2 that it decays. The headline, the first
+    # check, is on the largest dimension: there paper and correction differ most, and the paper's figures show d = 2. A
+    # configured dimension that was not measured is an error
     for d in sorted({*dimensions, *corrected_signs}, reverse=True):
         yield has_sign(
             rates.of_sigma(2, d),
@@ -119,9 +119,9 @@ def noise_low_rank(
         yield decays(rates.of_ratio(d))
     for d in collapsing:
         yield decays(rates.of_sigma(1, d))
-    # What is derived of sigma_1, beside the correction's sentence: its rate, which for d = 2 is zero. scaled=False: the
-    # smallest error that would be refused is not sought here, since the sentence is about signs, which no factor
-    # changes
+    # The rate of sigma_1 must be the derived one, which for d = 2 is zero. This goes beyond the correction's sentence,
+    # and the paper's takes no part. scaled=False: the smallest error that would be refused is not sought here, since
+    # the sentence is about signs, which no factor changes
     for d in dimensions:
         first = rates.of_sigma(1, d)
         rival = {"a rate of the first higher by 0.1, positive in the plane too": first.derived + 0.1}  # chosen
@@ -244,7 +244,7 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
 
     derived_rates = in_turn(lambda d: spectra[d])
     # A rate is a draw of this check. Its error is in units of what is allowed: the interval's half-width, which is two
-    # standard errors, and `Rate.tolerance`, which is two more and a tenth of what the extrapolation to step zero took
+    # standard errors, and `Rate.tolerance`, which is two more and a tenth of the error that extrapolation takes away
     yield equal_on_every_draw(
         "largest error of a growth rate over what is allowed, rates of all directions and dimensions",
         [rate.measured.value for rate in measured_rates],
@@ -425,7 +425,8 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
             0.0,
             because="growing",
         )
-    # sqrt(d) - (1 - alpha) (sqrt(d) + 1)^2 / (2 sqrt(d)) of the proof vanishes at alpha = 1 - 2 d / (sqrt(d) + 1)^2
+    # the proof's sqrt(d) - (1 - alpha) (sqrt(d) + 1)^2 / (2 sqrt(d)) vanishes at alpha = 1 - 2 d / (sqrt(d) + 1)^2;
+    # here d = 5
     gap = 1 - 2 * 5.0 / (np.sqrt(5.0) + 1) ** 2
     positive = above_zero([rates.of_sigma(1, d) for d in rates.dimensions()])
     yield Facts(positive=number_ranges(positive), gap=float(gap))
@@ -492,8 +493,9 @@ def proposition_4_1_c(
     yield _mean_square_of_entry_is_exact(plane, early, standard_errors)
     for table in by_dimension.values():
         yield _mean_length_is_exact(table, time, standard_errors)
-    # The checks from here to the angles are the correction's, some a rival's alone. By the paper means fall as exp(-t),
-    # which the checks above refuse, and of the rate of typical paths it says nothing
+    # The paper takes no part in the checks from here to those of angles: it says that means fall as exp(-t), which the
+    # checks above refuse, and says nothing of the rate of typical paths. These checks are the correction's, and some
+    # are there for a rival alone
     for d, table in by_dimension.items():
         yield at_least(
             f"growth of the mean length of the commutator from time {time / 2:g} to {time:g}, d = {d}",
@@ -565,7 +567,7 @@ def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, standard_e
         0.0,  # as printed
         # `equal` allows the 95 % interval itself: the first term is what standard errors are allowed beyond it
         tolerance=extra_half_widths(standard_errors) * entry.uncertainty + bias + approach,
-        resolution=0.25,  # about half of the limit, 0.241, by which the rival is off
+        resolution=0.25,  # chosen: about what the rival is off by, half of the limit, which is 0.241
         because="standard errors, the scheme's bias, and what is left of the approach to the limit",
         corrected=limit,
         rivals={"half the limit": limit / 2},  # chosen
@@ -626,7 +628,7 @@ def _mean_length_is_exact(table: Table, time: float, standard_errors: float) -> 
         0.0,  # as printed: e = 0 in every row, as for E e^2
         # standard errors beyond the interval that `equal` allows itself, and the scheme's bias
         tolerance=extra_half_widths(standard_errors) * length.uncertainty + lag,
-        resolution=0.25 * exact,  # as much as the rival is off
+        resolution=0.25 * exact,  # chosen: what the rival is off by
         because="standard errors, and the scheme's bias",
         corrected=exact,
         rivals={"a mean length a quarter below the exact one, for d >= 3": 0.75 * exact},  # chosen

@@ -73,7 +73,7 @@ def _follow(
     for column in range(size // 2):
         M[size - 1 - column, column] = 1.0
         M[column, size - 1 - column] = -1.0
-    # half a step of the drift multiplies the i-th row of W by exp(-D_i^2 step / 4), and a by exp(-|D|^2 step / 4)
+    # drift over half a step multiplies the i-th row of W by exp(-D_i^2 step / 4), and a by exp(-|D|^2 step / 4)
     total = 0.0
     for row in range(inputs):
         drift[row] = np.exp(-0.25 * step * diagonal[row] ** 2)

@@ -36,7 +36,7 @@ class Rate:
         By `theory.lyapunov_exponents`: lambda_1 + ... + lambda_p is (d - 1 - p) / 2 times the mean of y^2 / (1 + y^2)
         under the density y^{p-1} (1 + y^2)^{(d-p-1)/2} exp(-(d-1) y^2 / 2), p <= d (docs/noise_spectrum.md).
     extrapolated : float
-        What the extrapolation to step zero took away: the largest over the rates of this dimension.
+        By how much the extrapolation to step zero changed a rate: the largest change over the rates of this dimension.
     """
 
     name: str
@@ -50,8 +50,8 @@ class Rate:
         """How far the derived rate may be outside the interval of the measured one.
 
         Many rates are judged at once, so that the interval's half-width is allowed once more: four standard errors
-        together. A tenth of what the extrapolation took away, which is of first order in the step, is allowed for the
-        terms of next order. These are smaller by about the step times the fastest rate, 0.04 in the configuration; the
+        together. A tenth of `extrapolated`, which is of first order in the step, is allowed for the terms of next
+        order. These are smaller by a factor of about the step times the fastest rate, 0.04 in the configuration; the
         tenth is chosen.
         """
         return self.measured.uncertainty + 0.1 * self.extrapolated
@@ -109,28 +109,28 @@ class Rates:
 
 
 def below_zero(rates: list[Rate]) -> list[int]:
-    """Return the dimensions in which the rate's interval lies below zero."""
+    """Return the dimensions in which the rate's interval is below zero."""
     return [rate.d for rate in rates if rate.measured.upper < 0]
 
 
 def above_zero(rates: list[Rate]) -> list[int]:
-    """Return the dimensions in which the rate's interval lies above zero."""
+    """Return the dimensions in which the rate's interval is above zero."""
     return [rate.d for rate in rates if rate.measured.lower > 0]
 
 
 def grows(rate: Rate) -> Check:
-    """Check that a rate lies above zero: on almost every path the quantity grows, as exp(rate * t)."""
+    """Check that a rate is above zero: on almost every path the quantity grows, as exp(rate * t)."""
     return at_least(rate.name, rate.measured, 0.0, because="grows")
 
 
 def decays(rate: Rate) -> Check:
-    """Check that a rate lies below zero: on almost every path the quantity decays, as exp(rate * t)."""
+    """Check that a rate is below zero: on almost every path the quantity decays, as exp(rate * t)."""
     return at_most(rate.name, rate.measured, 0.0, because="decays")
 
 
 @takes_rivals("grows_or_decays")
 def has_sign(rate: Rate, grows_or_decays: Callable[[Rate], Check]) -> Check:
-    """Check on which side of zero a rate lies: `grows` or `decays`.
+    """Check the sign of a rate by one of the functions `grows` and `decays`.
 
     `printed`, `corrected` and `rivals`, which the decorator adds, are each one of these two functions, or NOT_CLAIMED.
     `printed=NOT_CLAIMED` says that the paper's sentence takes no part in the check, and `corrected=NOT_CLAIMED` that
@@ -143,8 +143,8 @@ def rises_as_corrected(rates: list[Rate], *, rival: str = "") -> Iterator[Check]
     """Check that rates, given by ascending dimension, rise from each dimension to the next.
 
     The half-widths of both rates are added up for the interval of a difference. The correction alone claims the rise,
-    and the paper's sentence takes no part. `rival` is the phrase of a rival that claims a fall: it gets the difference
-    with the other sign.
+    and the paper's sentence takes no part. `rival` is the phrase of a rival that claims a fall: it is judged by the
+    difference with the other sign.
     """
     for before, after in itertools.pairwise(rates):
         difference = _difference(before.measured, after.measured, "difference of means (t)")
@@ -169,7 +169,7 @@ def equals_derived(rate: Rate, **options: Any) -> Check:
         rate.measured,
         rate.derived,
         tolerance=rate.tolerance,
-        resolution=0.1,  # chosen: as much as a rival of `proposition_4_1_b` is off
+        resolution=0.1,  # chosen: what the rival "a rate higher by 0.1" of `proposition_4_1_b` is off by
         because="four standard errors, and the scheme's next order",
         **options,
     )

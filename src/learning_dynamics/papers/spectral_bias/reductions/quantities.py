@@ -2,7 +2,8 @@
 
 Of the network, W1 and W2 are the layers and beta = W1 W2 the predictor. W1 starts along the orthonormal rows P, at
 sqrt(2 gamma) P with the initialisation scale gamma. Z1 = W1 P^T and Z2 = P W2 are the layers in the span of these rows
-(Lemma 3.1), Z1 of size d, the number of inputs, and alpha is Z1^{-T} Z2 (Lemma 3.3). R is X^T (Y - X beta).
+(Lemma 3.1), and alpha is Z1^{-T} Z2 (Lemma 3.3). R is X^T (Y - X beta). With d inputs and k outputs, Z1 has the shape
+(d, d); Z2, alpha, beta and R have the shape (d, k).
 
 The smaller systems are integrated by themselves, and have other letters. The pair (z1, z2) follows the equations of
 (Z1, Z2) from z1 = sqrt(2 gamma) I and z2 = 0 (eq. 3.4). a follows the Riccati equation of alpha, da/dt = R - a R^T a
@@ -29,7 +30,7 @@ DISTANCE_OF_BETA_SPEED = "distance_of_beta_speed"
 # phi(s) = (s asinh(s / gamma) - sqrt(s^2 + gamma^2)) / 2 (Theorem 3.2 (a)); names with `printed` are of
 # s asinh(s / gamma) / 2 - sqrt(s^2 + gamma^2), as the theorem prints it (errata 1)
 MIRROR_SPEED = "mirror_speed"  # phi''(s) u^T beta' v, the speed of phi'(s); predicted is the force u^T R v
-PRINTED_MIRROR_SPEED = "printed_mirror_speed"
+PRINTED_MIRROR_SPEED = "printed_mirror_speed"  # the same by the printed potential; predicted is the same force
 # phi'(s), the mirror coordinate; predicted is phi'(s) at the first time plus the integral of the force from then on
 MIRROR_COORDINATE = "mirror_coordinate"
 PRINTED_MIRROR_COORDINATE = "printed_mirror_coordinate"  # predicted as `MIRROR_COORDINATE` is, with phi as corrected

@@ -41,7 +41,7 @@ def relu_descent(
         the power of -`slope` and is above `floor` times its value at the first recorded time after 0, and over which
         time grows `least`-fold. Its number is in the column `index`, and the column `time` is 0.
     plateau_end
-        Last time of each plateau, in rows alike.
+        Last time of each plateau; columns are as for `plateau_start`.
     teacher_cosine
         Cosines, at the end, of the principal angles between the span of the teacher's neurons and that of the first
         right singular vectors of W, as many as the teacher has neurons.
@@ -68,7 +68,8 @@ def relu_descent(
     count, inputs = teacher.shape[1:]
     # `count` right singular vectors and random rows, as many as the teacher has neurons: shape (draws, count, inputs).
     # The seed of the random rows, 0, is part of the measure, so no setting
-    right = np.linalg.svd(W, full_matrices=False)[2][:, :count]
+    _, _, Vt = np.linalg.svd(W, full_matrices=False)
+    right = Vt[:, :count]
     chance = np.stack([rng.standard_normal((count, inputs)) for rng in generators(0, "relu.chance", len(teacher))])
     # an orthonormal basis of the teacher's span, as columns: shape (draws, inputs, count)
     basis = np.linalg.qr(np.swapaxes(teacher, 1, 2))[0]

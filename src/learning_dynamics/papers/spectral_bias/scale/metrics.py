@@ -163,7 +163,7 @@ def _other_interpolators(X: np.ndarray, star: np.ndarray, count: int) -> np.ndar
     kernel = np.eye(X.shape[-1]) - np.linalg.pinv(X) @ X
     smallest = np.full(len(X), np.inf)
     for number in range(count):
-        # its norm, `size`, is of order one, or rounding where the kernel is zero: 1e-9 tells one from the other
+        # its norm, `size`, is of order one, or rounding where the kernel is zero: 1e-9 is between these
         direction = kernel @ rng.standard_normal(star.shape[1:])
         size = norm(direction)
         scale = norm(star) * 10.0 ** -(number % 4) / np.where(size > 1e-9, size, 1.0)
