@@ -356,7 +356,7 @@ def test_a_network_that_minimises_the_nuclear_norm_in_completion_refutes_the_cla
     ],
 )
 def test_a_power_of_which_no_other_matrix_has_a_smaller_sum_refutes_the_claim(quantity, value, where, verdict):
-    """A sum is smaller if it is so by more than the resolution: with turned eigenvectors for p < 1, by a solver above."""
+    """A smaller sum is one by more than the resolution: of turned eigenvectors for p < 1, by a solver for p > 1."""
     alter = put(quantity, value, scale=smallest, role="ends", **where)
     assert verdict_on(SINGLE, alter, **OF_SINGLE) == verdict
 
