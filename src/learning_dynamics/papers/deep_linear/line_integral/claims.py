@@ -31,19 +31,21 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
     r"""If $\nabla\ell(0) \ne 0$, no function has $P_W\,\mathrm{vec}(\nabla\ell)$ as its gradient, at any depth of two
     or more (the slide names no depth).
 
+    Where no function has the field as its gradient, its integral along some closed curve does not vanish. Judged is the
+    integral over that of the absolute value: up to {rounding:g}, the rounding of the quadrature, it counts as zero,
+    from a million times that on as not zero. It is at least {value:.2g} but at depth 1, and at depth 2 with one output
+    and whitened inputs.
+
     The need for more than two layers is not our finding: it is the hypothesis of the theorem behind the slide (Arora,
     Cohen and Hazan 2018, theorem 2, from memory), which is reproduced here. New is where depth 2 is an exception, and
     where not (for other losses see errata 1).
 
-    $P_W$ is the preconditioner that depth $N$ puts before the gradient $\nabla\ell$ at $W$. Where no function has the
-    field $P_W \nabla\ell$ as its gradient, its integral along some closed curve does not vanish. With one output, $P_W
+    $P_W$ is the preconditioner that depth $N$ puts before the gradient $\nabla\ell$ at $W$. With one output, $P_W
     \nabla\ell = |W|^{2-2/N} (\nabla\ell + (N-1)\, \hat w \hat w^\top \nabla\ell)$, with $\hat w = W / |W|$. With
     whitened inputs $\nabla\ell$ is the sum of a part along $W$, for which the field is a gradient at every depth, and
     of a constant part $g$. For $g$ the antisymmetric part of the field's Jacobian is a multiple of $2 - 2/N - (N-1)$,
     which is zero at $N = 1$ and $N = 2$. So at depth 2 the end-to-end dynamics are plain gradient flow on $|W| \langle
-    W, g \rangle + \frac{2}{3}|W|^3$, an objective of the kind that the slide rules out. Elsewhere, except at depth 1,
-    the integral is at least {value:.2g} of the integral of the absolute value. Up to {rounding:g} of it, the rounding
-    of the quadrature, an integral counts as zero; from a million times that on it counts as not zero.
+    W, g \rangle + \frac{2}{3}|W|^3$, an objective of the kind that the slide rules out.
     """
     # one row for each curve, depth and case, which is a draw of these checks
     table = select(curve, INTEGRAL)
@@ -75,7 +77,7 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
         },
     )
     yield every_draw(
-        "largest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is predicted to vanish",
+        "largest |∮ P_W vec(∇ℓ)·dW| / ∮ |P_W vec(∇ℓ)·dW| where it is predicted to vanish",
         integrals[vanishes],
         at_most=rounding,
         because="rounding of the quadrature",
