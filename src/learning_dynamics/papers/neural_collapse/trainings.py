@@ -106,16 +106,19 @@ def last_epoch_at_full_rate(table: Table) -> int:
     return epochs_at_full_rate(settings_of(table))
 
 
-def latest_early_epoch(values: pd.DataFrame, table: Table) -> int:
-    """Return the latest epoch of `values` that counts as early: the last one before the learning rate first drops.
+def latest_early_epochs(values: pd.DataFrame, table: Table, train_error: float) -> pd.Series:
+    """Return for each seed the latest epoch of `values` that counts as early.
 
-    In a training without drops it is the last one of the first tenth. It is the first epoch where none is as early.
+    It is the last one that is neither after the end of train errors nor after the learning rate first drops; in a
+    training without drops the last of the first tenth takes the drop's place. It is the first epoch where none is as
+    early. What persists into training beyond zero train error, from an early epoch on, has begun before.
     """
     latest, epochs = last_epoch_at_full_rate(table), settings_of(table)["epochs"]
     if latest == epochs:
         latest = round(0.1 * epochs)  # chosen: the first tenth
-    early_epochs = values.index[values.index <= latest]
-    return int(early_epochs[-1] if len(early_epochs) else values.index[0])
+    limits = epochs_errors_end(table, train_error).fillna(np.inf).clip(upper=latest)
+    recorded = values.index
+    return limits.map(lambda limit: recorded[recorded <= limit].max() if recorded[0] <= limit else recorded[0])
 
 
 def values_at_errors_end(values: pd.DataFrame, table: Table, train_error: float) -> pd.Series:

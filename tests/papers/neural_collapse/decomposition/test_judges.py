@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 
 from learning_dynamics.papers.neural_collapse.central_path.converses import SCATTERS, SIMPLEX_NOISES
-from learning_dynamics.papers.neural_collapse.trainings import by_seed, latest_early_epoch
+from learning_dynamics.papers.neural_collapse.trainings import by_seed, latest_early_epochs
 from learning_dynamics.tidy import select
 from tests import support
 from tests.papers.neural_collapse import altered
@@ -242,8 +242,8 @@ def test_where_l_nc23_is_not_small_nothing_is_said_of_frames(score_error, expect
 
 # -- made-up trainings -----------------------------------------------------------------------------
 
-# recorded epochs are 1, 3, 10, 30 and 100; train errors end at 10 (ZERO_ERROR), and the learning rate drops after 33
-# and 66: 30 (BEFORE_DROP) is the early epoch, the last that is recorded at the full rate
+# recorded epochs are 1, 3, 10, 30 and 100; train errors end at 10 (ZERO_ERROR), the early epoch, and the learning rate
+# drops after 33 and 66: 30 (BEFORE_DROP) is the last that is recorded at the full rate
 
 
 def trainings():
@@ -300,10 +300,10 @@ def test_terms_that_do_not_add_up_at_one_epoch_of_one_training_are_refused(name,
     assert altered.verdict("identity_on_networks", tables) == expected
 
 
-# Where the period begins that is judged: early is the last recorded epoch before the drop
+# Where the period begins that is judged: early is the last recorded epoch up to the end of train errors
 PERIODS = [
-    pytest.param("early", 10, False, id="before the early epoch"),
-    pytest.param("early", 30, True, id="at the early epoch"),
+    pytest.param("early", 3, False, id="before the early epoch"),
+    pytest.param("early", 10, True, id="at the early epoch"),
     pytest.param("early", 100, True, id="after the early epoch"),
     pytest.param("zero_error", 3, False, id="before train errors end"),
     pytest.param("zero_error", 10, True, id="where train errors end"),
@@ -325,7 +325,7 @@ def test_a_deviation_above_a_tenth_of_the_loss_is_refused_in_the_chosen_period(s
 
 def test_by_default_the_deviation_is_judged_from_the_early_epoch_on():
     tables = trainings()
-    for epoch, expected in ((ZERO_ERROR, "reproduced"), (BEFORE_DROP, "refused")):
+    for epoch, expected in ((3, "reproduced"), (ZERO_ERROR, "refused")):
         too_large = 0.11 * least_squares_loss(epoch)  # a tenth is allowed
         altered.put(tables, "trainings", "loss_ls_perp", too_large, network="vgg", epoch=epoch, seed=0)
         assert altered.verdict("least_squares_deviation_negligible", tables) == expected, epoch
@@ -342,10 +342,28 @@ def test_by_default_the_deviation_is_judged_from_the_early_epoch_on():
         pytest.param([0.005], 1, id="a drop before all recorded epochs"),
     ],
 )
-def test_the_latest_early_epoch_is_before_the_first_drop_or_in_the_first_tenth(drops, epoch):
+def test_where_errors_stay_the_latest_early_epoch_is_before_the_first_drop_or_in_the_first_tenth(drops, epoch):
     table = made_up.made_up()
     table.attrs["settings"]["drops"] = drops
-    assert latest_early_epoch(by_seed(table, "loss"), table) == epoch
+    no_share = -1.0  # of train images is as small, so that errors never end
+    assert set(latest_early_epochs(by_seed(table, "loss"), table, no_share)) == {epoch}
+
+
+@pytest.mark.parametrize(
+    ("errors_end", "drops", "epoch"),
+    [
+        pytest.param(10, [0.3333], 10, id="errors end before the drop"),
+        pytest.param(100, [0.3333], 30, id="errors end after the drop"),
+        pytest.param(3, [], 3, id="errors end in the first tenth"),
+    ],
+)
+def test_the_latest_early_epoch_of_a_seed_is_not_after_the_end_of_its_errors(errors_end, drops, epoch):
+    table = made_up.made_up()
+    table.attrs["settings"]["drops"] = drops
+    errors = (table["quantity"] == "error") & (table["split"] == "train") & (table["seed"] == 1)
+    table.loc[errors, "value"] = np.where(table.loc[errors, "epoch"] >= errors_end, 0.0, 0.5)
+    early = latest_early_epochs(by_seed(table, "loss"), table, train_error=0.001)
+    assert (early[0], early[1]) == (min(ZERO_ERROR, 30), epoch)
 
 
 @pytest.mark.parametrize(("epoch", "expected"), [(3, "reproduced"), (10, "refused")])
@@ -373,10 +391,10 @@ def test_a_term_that_is_larger_than_l_nc1_is_refused_in_the_chosen_period(since,
     ("since", "epochs", "expected"),
     [
         pytest.param("early", (), "reproduced", id="nowhere"),
-        pytest.param("early", (30,), "undecided", id="once"),
+        pytest.param("early", (10,), "undecided", id="once"),
         pytest.param("early", (30, 100), "not reproduced", id="twice"),
-        pytest.param("early", (10, 30), "not reproduced", id="before the period and in it"),
-        pytest.param("early", (3, 10), "reproduced", id="before the period"),
+        pytest.param("early", (3, 10), "not reproduced", id="before the period and in it"),
+        pytest.param("early", (1, 3), "reproduced", id="before the period"),
         pytest.param("zero_error", (10, 100), "undecided", id="twice, but not at 30 between"),
         pytest.param("zero_error", (3, 10), "not reproduced", id="before errors end and where they end"),
         pytest.param("end", (100,), "undecided", id="at the end"),
@@ -393,7 +411,7 @@ def test_a_term_larger_than_l_nc1_decides_at_two_recorded_epochs_in_a_row(since,
 
 
 def lead_of_nc1(epoch):
-    """Return L_NC1 over L_LS^perp, which is the larger of the other terms at epochs 30 and 100."""
+    """Return L_NC1 over L_LS^perp, which is the larger of the other terms at epochs 10 and 100."""
     return term("nc1", epoch) / term("ls_perp", epoch)
 
 
@@ -404,16 +422,16 @@ def lead_of_nc1_without_decay(epoch):
 def test_the_lead_of_l_nc1_is_its_least_ratio_to_the_larger_of_the_other_terms():
     evaluation = evaluation_as_made_up("nc1_term_dominates")
     assert evaluation.verdict == "reproduced"
-    assert evaluation.judgement.headline.value == pytest.approx(lead_of_nc1(BEFORE_DROP))
+    assert evaluation.judgement.headline.value == pytest.approx(lead_of_nc1(ZERO_ERROR))
 
 
 def test_the_lead_of_l_nc1_may_leave_out_what_weight_decay_adds():
     evaluation = evaluation_as_made_up("nc1_term_dominates", parts="data")
-    assert evaluation.judgement.headline.value == pytest.approx(lead_of_nc1_without_decay(BEFORE_DROP))
+    assert evaluation.judgement.headline.value == pytest.approx(lead_of_nc1_without_decay(ZERO_ERROR))
 
 
 def test_the_lead_of_l_nc1_may_be_that_under_the_notebooks_decay():
-    expected = term("nc1", BEFORE_DROP, decay="notebook") / term("ls_perp", BEFORE_DROP, decay="notebook")
+    expected = term("nc1", ZERO_ERROR, decay="notebook") / term("ls_perp", ZERO_ERROR, decay="notebook")
     assert evaluation_as_made_up("nc1_term_dominates", decay="notebook").judgement.headline.value == pytest.approx(
         expected
     )
@@ -422,12 +440,12 @@ def test_the_lead_of_l_nc1_may_be_that_under_the_notebooks_decay():
 def test_the_text_has_the_leads_of_l_nc1_with_and_without_decay():
     facts = evaluation_as_made_up("nc1_term_dominates").facts
     expected = {
-        "smallest_least_ratio": lead_of_nc1(BEFORE_DROP),  # the lead grows, and is the same in all trainings
-        "largest_least_ratio": lead_of_nc1(BEFORE_DROP),
+        "smallest_least_ratio": lead_of_nc1(ZERO_ERROR),  # the lead grows, and is the same in all trainings
+        "largest_least_ratio": lead_of_nc1(ZERO_ERROR),
         "least_ratio_at_end": lead_of_nc1(LAST_EPOCH),
         "decay_share": term("nc1_decay", LAST_EPOCH) / term("nc1", LAST_EPOCH),
-        "smallest_least_ratio_of_data": lead_of_nc1_without_decay(BEFORE_DROP),
-        "largest_least_ratio_of_data": lead_of_nc1_without_decay(BEFORE_DROP),
+        "smallest_least_ratio_of_data": lead_of_nc1_without_decay(ZERO_ERROR),
+        "largest_least_ratio_of_data": lead_of_nc1_without_decay(ZERO_ERROR),
         "least_ratio_of_data_at_end": lead_of_nc1_without_decay(LAST_EPOCH),
     }
     assert {name: facts[name] for name in expected} == pytest.approx(expected)
@@ -442,13 +460,13 @@ def test_the_text_has_the_least_and_the_largest_lead_of_all_trainings():
     )
     facts = support.evaluation(PAPER, "nc1_term_dominates", tables).facts
     leads = [facts[name] for name in ("smallest_least_ratio", "largest_least_ratio", "least_ratio_at_end")]
-    assert leads == pytest.approx([2.0, lead_of_nc1(30), 4.0])
+    assert leads == pytest.approx([2.0, lead_of_nc1(ZERO_ERROR), 4.0])
 
 
 @pytest.mark.parametrize(("parts", "share"), [("all", deviation_share), ("data", deviation_share_without_decay)])
 def test_the_share_of_the_deviation_is_the_largest_since_the_early_epoch(parts, share):
     evaluation = evaluation_as_made_up("least_squares_deviation_negligible", parts=parts, largest_share=0.5)
-    assert evaluation.judgement.headline.value == pytest.approx(share(BEFORE_DROP))  # it falls
+    assert evaluation.judgement.headline.value == pytest.approx(share(ZERO_ERROR))  # it falls
 
 
 def test_the_text_has_the_shares_of_the_deviation_along_the_training():
@@ -456,9 +474,9 @@ def test_the_text_has_the_shares_of_the_deviation_along_the_training():
     expected = {
         # shares fall, and are the same in all trainings
         "largest_share_at_end": deviation_share(LAST_EPOCH),
-        "smallest_largest_share": deviation_share(BEFORE_DROP),
-        "largest_share_since_early": deviation_share(BEFORE_DROP),
-        "largest_share_after_early": deviation_share(LAST_EPOCH),
+        "smallest_largest_share": deviation_share(ZERO_ERROR),
+        "largest_share_since_early": deviation_share(ZERO_ERROR),
+        "largest_share_after_early": deviation_share(BEFORE_DROP),
         "largest_share_up_to_early": deviation_share(1),
         "first_epoch_errors_end": ZERO_ERROR,
         "last_epoch_errors_end": ZERO_ERROR,
@@ -526,7 +544,7 @@ def test_both_weight_decays_have_their_own_advantage_of_l_nc23(decay):
 @pytest.mark.parametrize("decay", ["trained", "notebook"])
 def test_both_weight_decays_have_their_own_share_of_the_deviation(decay):
     evaluation = evaluation_as_made_up("least_squares_deviation_negligible", decay=decay)
-    assert evaluation.judgement.headline.value == pytest.approx(deviation_share(BEFORE_DROP, decay=decay))
+    assert evaluation.judgement.headline.value == pytest.approx(deviation_share(ZERO_ERROR, decay=decay))
 
 
 def test_falls_may_be_counted_from_the_end_of_train_errors_on():

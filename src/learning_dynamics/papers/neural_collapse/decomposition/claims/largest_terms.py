@@ -25,7 +25,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     deviation_share,
     epochs_errors_end,
     last_epoch_at_full_rate,
-    latest_early_epoch,
+    latest_early_epochs,
     loss_term,
     over_trainings,
     premise_errors_end,
@@ -38,7 +38,7 @@ from learning_dynamics.tidy import Quantity, Table
 # - largest_share (`least_squares_deviation_negligible`): largest L_LS^perp / L_LS that is negligible: a tenth, as a
 #   figure shows it
 # - parts: whether terms are whole (all), or without what weight decay adds to them (data)
-# - since: first epoch that is judged: the latest one that counts as early (early, `latest_early_epoch`), the end of
+# - since: first epoch that is judged: the latest one that counts as early (early, `latest_early_epochs`), the end of
 #   train errors (zero_error), the first one after the learning rate has dropped (drop), or the last (end)
 # - decay: the weight decay in the terms: the training's (trained), or a tenth of it, as copies of the authors' notebook
 #   have it (notebook)
@@ -70,7 +70,8 @@ def least_squares_deviation_negligible(
 
     In every training there must be an early epoch from which on the share $L_{LS}^\perp/L_{LS}$ stays at
     {largest_share:g} or less. So the latest early epoch and all later recorded ones are judged. An early epoch is one
-    before the first drop of the learning rate; in a training without drops, one of its first tenth.
+    before the first drop of the learning rate (in a training without drops, one of its first tenth) and not after train
+    errors have ended.
 
     The largest share of a training over these epochs is {smallest_largest_share:.1g} to
     {largest_share_since_early:.1g}. Up to the latest early epoch shares are at most {largest_share_up_to_early:.1g}, at
@@ -122,10 +123,11 @@ def least_squares_deviation_negligible(
     # and after it. The text has them whatever period is judged
     since_early, up_to_early, after_early = [], [], []
     for shares, table in zip(deviation_shares, included, strict=True):
-        latest = latest_early_epoch(shares, table)
-        since_early.append(shares[shares.index >= latest].max())
-        up_to_early.append(shares[shares.index <= latest].max())
-        after_early.append(shares[shares.index > latest].max())
+        recorded = shares.index.to_numpy()[:, None]
+        latest = latest_early_epochs(shares, table, train_error).to_numpy()  # shape (seeds,)
+        since_early.append(shares.where(recorded >= latest).max())
+        up_to_early.append(shares.where(recorded <= latest).max())
+        after_early.append(shares.where(recorded > latest).max())
     # shape (trainings,) each: the epoch at which train errors end, and terms and shares at the last epoch
     epochs_of_end = over_trainings(included, lambda table: epochs_errors_end(table, train_error))
     nc1_at_end, nc23_at_end, nc1_decay_at_end = (
@@ -161,7 +163,8 @@ def nc1_term_dominates(
     $L_{LS}^\perp$.
 
     In every training the ratio of $L_{NC1}$ to the larger of the other two must be one or more at all recorded epochs
-    from the latest early one on. An early epoch is one before the first drop of the learning rate. A training with a
+    from the latest early one on. An early epoch is one before the first drop of the learning rate, and not after train
+    errors have ended. A training with a
     ratio below one at single recorded epochs alone, never at two in a row, is undecided, because $L_{LS}^\perp$
     fluctuates from epoch to epoch. (Of two in a row the first may be the last epoch that is not judged.)
 
@@ -268,8 +271,8 @@ def _starts(values: pd.DataFrame, table: Table, since: Period, train_error: floa
     if since == "zero_error":
         return epochs_errors_end(table, train_error)
     if since == "early":
-        start = latest_early_epoch(values, table)
-    elif since == "drop":
+        return latest_early_epochs(values, table, train_error)
+    if since == "drop":
         start = last_epoch_at_full_rate(table) + 1
     else:
         start = int(values.index[-1])
