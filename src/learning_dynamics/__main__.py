@@ -5,7 +5,7 @@ import sys
 
 from learning_dynamics import CUT_SHORT
 
-# Python looks into the working folder first: a `random.py` that lies there is not the standard library's
+# Python looks into the working folder first: a `random.py` there would replace the standard library's
 sys.path[:] = [folder for folder in sys.path if os.path.realpath(folder) != os.path.realpath("")]
 
 

@@ -144,7 +144,7 @@ def _rank_beside_median(count: int) -> int:
 
 @functools.cache
 def _student(degrees: int) -> float:
-    """Return how many standard errors lie on each side of a mean, by Student's t."""
+    """Return how many standard errors an interval extends to each side of a mean, by Student's t."""
     return float(scipy.stats.t.ppf((1 + LEVEL) / 2, degrees))
 
 

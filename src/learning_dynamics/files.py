@@ -131,7 +131,7 @@ def check_writable(folder: Path) -> None:
     Raises
     ------
     ProjectError
-        It names the first folder, or record of Snakemake's, that cannot be written, or the link that leads nowhere.
+        If a folder, or a record of Snakemake's, cannot be written, or a link leads nowhere: the first of these.
     """
     check_links(folder)
     records = folder / ".snakemake"
@@ -152,7 +152,7 @@ def check_links(folder: Path) -> None:
     Raises
     ------
     ProjectError
-        It names the link, and says how to make the folder behind it; or the file.
+        If there is such a link or file: its name, and of a link how to make the folder that it leads to.
     """
     for name in ("results", "figures"):
         link = folder / name

@@ -394,7 +394,7 @@ def ascending(setting: str, **tables: pd.DataFrame) -> None:
     Raises
     ------
     ProjectError
-        It names two roles, and the setting of each.
+        If the setting does not grow from one role to the next: both roles, and the setting of each.
     """
     values = [(role, settings_of(table)[setting]) for role, table in tables.items()]
     for (first, first_value), (second, second_value) in itertools.pairwise(values):

@@ -334,7 +334,7 @@ def at_optimum(check: Check, *optima: Optimum) -> Check:
 
 
 def _describe_best(optima: Sequence[Optimum]) -> str:
-    """Return where the best of one grid lie: one, or the range of several."""
+    """Return where several optima are on one grid: the place that they share, or the range of their places."""
     by_place = sorted(optima, key=lambda optimum: optimum.at)
     lowest, highest = by_place[0], by_place[-1]
     if lowest.at == highest.at:

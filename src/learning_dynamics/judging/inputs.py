@@ -20,7 +20,7 @@ def numbers(name: str, parameter: str, value: Any) -> np.ndarray:
     Raises
     ------
     CheckError
-        If it is something else.
+        If it has rows of unequal lengths, or entries that are no numbers.
     """
     try:
         array = np.asarray(value)
@@ -65,7 +65,7 @@ def one_per_draw(name: str, parameter: str, value: Any, draws: int | None = None
     Raises
     ------
     CheckError
-        If it has another shape, or has an entry that is no number.
+        If its shape is neither (draws,) nor that of one number, or it has an entry that is no number.
     """
     array = numbers(name, parameter, value)
     if draws is None:

@@ -226,7 +226,7 @@ class Project:
         return Simulated(**vars(states))
 
     def claims(self, paper: str | None = None) -> pd.DataFrame:
-        """Return the claims with their verdicts: of the run that lies here, else the published ones.
+        """Return the claims with their verdicts: those of the run on disk, else the published ones.
 
         ``attrs["of"]`` says which of the two. ``attrs["outdated"]`` says which papers' verdicts were made by other
         settings, other code or an earlier run, and why; a warning names these papers.

@@ -55,10 +55,10 @@ def execute(
     above: float | None = None,
     out: Path | None = None,
 ) -> None:
-    """Draw the run `name`, swept or not, and say where; without a quantity, say which there are.
+    """Draw the run `name`, swept or not, and print where; without a quantity, print which there are.
 
-    Each draw gives one number for each value of `x` (and `y`): the quantity `at` its last, first, largest or smallest
-    recorded moment or value. Of the draws the median is shown, or the share that lies above a number. Lines in a map
+    Each draw gives one number for each value of `x` (and `y`): the quantity's last, first, largest or smallest recorded
+    value, as `at` says. Of the draws the median is shown, or the share that is above a number. Lines in a map
     are contours of what the theory predicts, where the metrics hold a prediction.
 
     Parameters
@@ -171,12 +171,12 @@ def points_of_run(
 
 
 def refuse_conditions(table: Path, run: Mapping[str, Any], quantity: str, conditions: Mapping[str, Any]) -> None:
-    """Say which condition no row meets, or that there is no such quantity, by one table of a run.
+    """Refuse conditions that no row of a run meets together; what there is instead is read from one of its tables.
 
     Raises
     ------
     ProjectError
-        It names what there is.
+        Always: that there is no such quantity, which condition no row meets, or that no row meets all of them.
     """
     quantities = sorted(values_in(table, "quantity", {}))
     if quantity not in quantities:

@@ -1,4 +1,4 @@
-"""What a run of Snakemake has left: the claims that were judged, the figures that are new, where the page lies."""
+"""What a run of Snakemake has left: the claims that were judged, the figures that are new, where the page is."""
 
 import itertools
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from learning_dynamics.pipeline.store.tables import read_table
 
 
 def execute(papers: Sequence[str] = (), since: float | None = None, files: Sequence[Path] = ()) -> int:
-    """Print verdicts, what is missing and where the page lies; return 1 if something is missing or not as expected.
+    """Print verdicts, what is missing and where the page is; return 1 if something is missing or not as expected.
 
     Parameters
     ----------

@@ -195,7 +195,7 @@ def refuse_other_results(plan: Plan, paper: str, sweep_name: str) -> None:
     Raises
     ------
     ProjectError
-        It says where the results are, and how many.
+        If there are such results: where they are, and how many.
     """
     folder = Path(plan.results, paper, "metrics")
     planned_runs = set(plan.config.sweeps(paper)[sweep_name])

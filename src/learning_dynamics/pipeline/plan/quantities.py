@@ -33,7 +33,7 @@ def refuse_unlisted(paper: str, function_name: str, measured: Iterable[str]) -> 
     Raises
     ------
     ProjectError
-        It names the quantities.
+        If it measured something that it does not list: the names of the quantities.
     """
     listed = declared_quantities(paper, function_name)
     if not listed:

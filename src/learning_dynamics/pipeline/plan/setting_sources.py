@@ -121,7 +121,7 @@ def check_reasons(config: Config, paper: str) -> None:
     Raises
     ------
     ProjectError
-        It names the block and the setting.
+        If there is such a setting: its name, and the block that has it.
     """
     by_function = config.blocks(paper, "provenance")
     # Functions may share a block of reasons, by an anchor of YAML. So a key below a function need not be its setting,

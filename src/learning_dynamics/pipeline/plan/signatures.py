@@ -186,7 +186,7 @@ def _imported(module: str, name: str) -> Signature:
 
 
 def _to_python(value: Any) -> Any:
-    """Return settings with numpy's numbers and arrays, however deep they lie, as Python's."""
+    """Return settings with numpy's numbers and arrays, at any depth, as Python's."""
     if isinstance(value, Mapping):
         return {key: _to_python(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

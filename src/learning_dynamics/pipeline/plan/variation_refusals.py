@@ -20,7 +20,7 @@ def check(config: Config, paper: str) -> None:
     Raises
     ------
     ProjectError
-        It names the block and the key.
+        If there is such a block: its name, and the key.
     """
     for name, entry in config.robustness_entries(paper).items():
         _check_entry(config, paper, entry, config.where(paper, "robustness", name))

@@ -48,7 +48,7 @@ class Interactive:
 
 @dataclass
 class Exhibit:
-    """A figure: its words filled in, where its files lie, the claims that it shows."""
+    """A figure: its texts with their fields filled, the paths of its files, the claims that it shows."""
 
     paper: str
     name: str
@@ -79,7 +79,7 @@ class Exhibit:
 
 @dataclass
 class Lead:
-    """The picture that a paper opens with: some panels of a figure, all of it without a box, and what they show."""
+    """The picture that a paper's page begins with: the part of a figure within `box`, or all of it without one."""
 
     figure: Exhibit
     box: Box | None
@@ -507,7 +507,7 @@ def describe_draws(check: Row) -> str:
 
 
 def describe_margin(margin: Any) -> str:
-    """Return how far inside its bound a measurement lies, in words."""
+    """Return how far inside its bound a measurement is, in words."""
     if margin is None or pd.isna(margin):
         return ""
     if margin < 1:

@@ -235,7 +235,7 @@ def _scales_table(scales: OtherScales) -> str:
 
 
 def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
-    """Return a claim as an item of a list: verdict, statement, numbers, and folded its scope, draws and rivals."""
+    """Return a claim as an item of a list: verdict, statement, numbers; below "Details" its scope, draws and rivals."""
     decisive = claim["decisive"]
     verdict = f"{VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**{claim['marks']}"
     if claim["quantifier"]:
@@ -286,7 +286,7 @@ def _numbers(check: Row, quantifier: str) -> str:
 
 
 def _details(claim: Row, scopes: dict[str, Row]) -> str:
-    """Return scope, draws and rivals; a scope that a claim above has too is a link to that claim."""
+    """Return scope, draws and rivals; for a scope that a claim above has too, a link to that claim."""
     decisive = claim["decisive"]
     first = scopes.setdefault(claim["scope"], claim)
     scope = prose(claim["scope"])

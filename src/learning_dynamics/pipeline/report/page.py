@@ -1,4 +1,4 @@
-"""Fill the pages' templates from what `contents` gathered: a first page, one for each paper; each holds its figures."""
+"""Fill the pages' templates with what `contents` gathered: a first page, and one for each paper with its figures."""
 
 import math
 import os
@@ -54,10 +54,10 @@ def render(
     papers : sequence of Paper
         Content of the report.
     folder : path
-        Where the pages will lie; links to data and code are relative to it.
+        Where the pages will be; links to data and code are relative to it.
     record : mapping
-        The stamp that a page's foot shows, with ``checked`` and ``stale``: how many outputs were compared with the
-        configuration, and what is wrong with them.
+        The stamp that a page's foot shows. Besides, ``checked`` is the number of outputs that were compared with the
+        configuration, and ``stale`` says what is wrong with them.
     written : collection of str, optional
         The papers whose pages are returned; without it all.
     """

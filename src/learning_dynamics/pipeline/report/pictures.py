@@ -47,7 +47,7 @@ class Picture:
 
 
 def compress(png: Path, *, rounded: bool = False, box: Box | None = None, widest: int | None = None) -> Picture:
-    """Return a figure as WebP without loss: half the bytes of a PNG, two pixels for one of the page.
+    """Return a figure as WebP without loss, half the bytes of a PNG; two of its pixels become one of the page.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def compress(png: Path, *, rounded: bool = False, box: Box | None = None, widest
     box : tuple of float, optional
         The part of the figure that is shown.
     widest : int, optional
-        Its width on the page, in CSS pixels, if that is less than the figure's own.
+        The most CSS pixels that it may be wide on the page; without it the figure's own width.
     """
     with Image.open(io.BytesIO(read_png(png))) as image:
         dots = float(image.info.get("dpi", (220, 220))[0])
@@ -112,7 +112,7 @@ def read_vector(svg: Path) -> Picture | None:
 
 
 def read_film(webp: Path) -> tuple[Picture, Picture]:
-    """Return a figure in motion as it is, two of its pixels for one of the page, and its last frame alone."""
+    """Return a figure in motion, unchanged, and its last frame alone; two of their pixels become one of the page."""
     content = read_bytes(webp)
     with Image.open(io.BytesIO(content)) as image:
         size = (round(image.width / 2), round(image.height / 2))

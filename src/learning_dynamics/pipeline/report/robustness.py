@@ -1,4 +1,4 @@
-"""How verdicts fare when claims are judged again: marks beside a verdict, a line for each claim, a matrix."""
+"""Whether verdicts change when claims are judged again: marks beside a verdict, a line for each claim, a matrix."""
 
 import re
 from collections import Counter
@@ -219,7 +219,7 @@ class Setting(NamedTuple):
 
 
 def _settings(verdict: str, rows: pd.DataFrame) -> list[Setting]:
-    """Return for each setting over which values a verdict holds, once for the runs that agree."""
+    """Return for each setting over which values a verdict holds; runs that agree on this share an entry."""
     rows = rows[rows["change"] == "setting"].sort_values("what", kind="stable")
     runs: dict[tuple[str, str, str], list[str]] = {}
     for what, rows_of_setting in rows.groupby("what", sort=False):
