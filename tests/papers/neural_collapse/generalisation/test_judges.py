@@ -3,10 +3,10 @@
 Made-up quantities are powers of the epoch, at epochs 1, 3, 10, 30 and 100; train errors end at epoch 10. A training is
 one seed of one network, of three each. What the claims say, in the mean over trainings, by their names here:
 
-- `test_collapse_slower`: after train errors end NC1 falls on test images too, but less far than on train images, and
-  ends higher
-- `collapse_on_test_images`: norms and angles of class means (NC2) and self-duality (NC3) fall less far on test images
-  than on train images, and end higher; network and nearest class mean (NC4) differ on more images
+- `test_collapse_slower`: after train errors end NC1 falls on test images too, but not half as far as on train images,
+  and ends higher
+- `collapse_on_test_images`: norms and angles of class means (NC2) and self-duality (NC3) fall not half as far on test
+  images as on train images, and end higher; network and nearest class mean (NC4) differ on more images
 - `accuracy_after_zero_error`: test accuracy improves after train errors end
 - `accuracy_comparable_to_ce`: neither loss misclassifies more than a factor times as many test images as the other
 - `test_collapse_by_difficulty`: NC1 on test images is larger on data sets with larger test errors
@@ -59,17 +59,17 @@ def test_a_quantity_that_ends_lower_on_test_than_on_train_images_is_refused(clai
 @pytest.mark.parametrize(
     ("epoch", "further_by", "expected"),
     [
-        pytest.param(10, 0.1, "refused", id="further from where errors end"),
-        pytest.param(10, -0.1, "reproduced", id="less far from where errors end"),
+        pytest.param(10, 0.02, "refused", id="further from where errors end"),
+        pytest.param(10, -0.02, "reproduced", id="less far from where errors end"),
         pytest.param(3, 0.1, "reproduced", id="further from before errors end"),
     ],
 )
-def test_a_quantity_may_not_fall_further_on_test_images_once_train_errors_have_ended(
+def test_a_quantity_may_fall_half_as_far_on_test_images_once_train_errors_have_ended(
     claim, quantity, epoch, further_by, expected
 ):
     _, power = CURVES["train", quantity]
     fall_on_train = power * np.log10(LAST_EPOCH / epoch)  # in decades, from `epoch` to the last
-    fall = fall_on_train + further_by
+    fall = fall_on_train / 2 + further_by
     values = [10**fall * expected_value(quantity, LAST_EPOCH, split="test", seed=seed) for seed in range(3)]
     tables = {"trainings": trainings()}
     altered.put(tables, "trainings", quantity, values, split="test", epoch=epoch)
@@ -109,7 +109,7 @@ def test_falls_on_test_images_are_compared_in_decades():
     fall_on_train, fall_on_test = train_power, test_power
     higher_at_end = np.log10(start_on_test / start_on_train) + 2 * (train_power - test_power)
     expected = {
-        "fall on train minus fall on test": fall_on_train - fall_on_test,
+        "fall on train images minus 2 times": fall_on_train - 2 * fall_on_test,
         "test minus train images": higher_at_end,
         ": fall on test images": fall_on_test,
         "train images misclassified": 0.0,  # the premise

@@ -174,12 +174,12 @@ def theorem_3(flows: Table) -> Claim:
     where the class means span $C-1$ directions. Then neural collapse emerges on the renormalised features, with the
     explicit dynamics of Proposition 2 and Corollaries 1 and 2.
 
-    Equation 5 projects the gradient onto the tangent space, and section D.3 calls that gradient flow on the manifold:
-    the projection is the orthogonal one. The map that Proposition 4 prints is a rival here (`proposition_2`, errata 3).
-    One check tests NC1 and the dynamics together: $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = C\sum_j1/\omega_j(t)^2$,
-    where $\omega_j(t)$ follows from $\omega_j(0)$ by the dynamics. This trace falls from {trace_at_start:.2g} to
-    {trace_at_end:.1g}, and under the printed map to {trace_at_end_printed:.1g} (medians over draws). NC2, NC3 and NC4
-    follow as in `corollary_2`. Centred class means need not span $C-1$ directions (errata 15).
+    Equation 5 projects the gradient onto the tangent space and names no inner product; here it is the Frobenius one, in
+    which the gradient is taken. The map that Proposition 4 prints, which is orthogonal in another metric, is a rival
+    (`proposition_2`, errata 3). One check tests NC1 and the dynamics together: $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) =
+    C\sum_j1/\omega_j(t)^2$, where $\omega_j(t)$ follows from $\omega_j(0)$ by the dynamics. This trace falls from
+    {trace_at_start:.2g} to {trace_at_end:.1g}, and under the printed map to {trace_at_end_printed:.1g} (medians over
+    draws). NC2, NC3 and NC4 follow as in `corollary_2`. Centred class means need not span $C-1$ directions (errata 15).
     """
     # phrases of rivals; each alters the checks that have it
     algorithm = "the dynamics of the map that Proposition 4 prints"

@@ -61,7 +61,7 @@ from learning_dynamics.tidy import Table
 @claim(
     "Propositions 2 and 4 together, Lemma 5",
     scope=RENORMALISED_FLOWS + "; speeds on fresh draws",
-    correction="For gradient flow on the manifold (equation 5, section D.3), whose projection is the orthogonal one, "
+    correction="For the projection that is orthogonal in the Frobenius inner product, "
     r"$Z \mapsto Z - \frac{CN}{2}(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X\mathbf{C}$ with the class-centring matrix "
     r"$\mathbf{C}$, Proposition 2, Lemma 5 and Corollary 1 hold as printed. The map of Proposition 4 is not that "
     r"projection: with it $\dot\omega = \omega / (CN(C + \omega^2))$ holds, and therefore "
