@@ -23,10 +23,9 @@ def above_zero(
 ) -> Check:
     """Check that the mean or the median over trainings is above zero with its whole 95 % interval.
 
-    An interval that begins at zero counts as above it, since a bound belongs to what it allows. If all values are zero
-    the check is undecided: nothing is larger. An interval that has zero inside leaves it undecided as well, which is
-    enough to refuse a rival, and so does a nan among `values`, as there is no average. `excluded` has the number of
-    trainings that were left out, by the reason.
+    A lower end of exactly zero passes. If all values are zero the check is undecided: nothing is larger. An interval
+    that has zero inside leaves it undecided as well, which is enough to refuse a rival, and so does a nan among
+    `values`, as there is no average. `excluded` has the number of trainings that were left out, by the reason.
     """
     estimates = {"mean": evidence.mean, "median": evidence.median}
     return at_least(

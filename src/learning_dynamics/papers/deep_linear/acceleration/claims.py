@@ -69,12 +69,13 @@ def depth_accelerates_l4(l4: Table, l2: Table, *, grid_steps: Positive) -> Claim
 
     Iterations are counted until the loss, the mean of $|x^\top w - y|^4$ for the product $w$ of the layers, exceeds the
     least one by at most {tolerance:g} of it. Weights start at norm {start:g}. Each depth and start runs at its best
-    learning rate in one logarithmic grid. The best rate may lie between two of the grid, so that the grid alone can
-    give a speed-up, iterations at depth 1 over those of a deeper network, up to the ratio of neighbouring rates, where
-    iterations are inversely proportional to rates. A speed-up therefore counts when its whole 95 % interval exceeds
-    that ratio. It is {value:.3g} at depth 2 and {at_deepest:.3g} at depth {deepest}, geometric means over {draws}
-    starts, all of which are counted. Networks of every depth express the same linear functions. The slide says that
-    depth can accelerate; on other data it need not, nor from longer starts (`l4_from_large_starts`).
+    learning rate in one logarithmic grid. The speed-up is iterations at depth 1 over those of a deeper network. The
+    best rate may lie between two of the grid, so that the grid alone can feign a speed-up of the ratio of neighbouring
+    rates: iterations are about inversely proportional to rates. A speed-up counts when its whole 95 % interval exceeds
+    the ratio of rates that are {grid_steps:g} apart in the grid. It is {value:.3g} at depth 2 and {at_deepest:.3g} at
+    depth {deepest}, geometric means over {draws} starts, all of which are counted. Networks of every depth express the
+    same linear functions. The slide says that depth can accelerate; on other data it need not, nor from longer starts
+    (`l4_from_large_starts`).
     """
     # the rival is other data: the checks judge the speed-ups that were measured at p = 2
     rivals = {"the speed-up at p = 2": _speedups(l2)}
@@ -85,6 +86,7 @@ def depth_accelerates_l4(l4: Table, l2: Table, *, grid_steps: Positive) -> Claim
         # the excess over the least loss, as a share of it, at which the run counts a descent as arrived
         tolerance=settings["tolerance"],
         start=settings["start"],
+        grid_steps=grid_steps,
         deepest=deepest,
         at_deepest=speedups[deepest].value,
     )
@@ -162,7 +164,7 @@ def l4_on_further_tables(l4: Sequence[Table], l2: Sequence[Table], *, grid_steps
             rivals,
             claims_no_speedup=False,
             grid_steps=grid_steps,
-            deepest=2,
+            deepest_judged=2,
             name_ending=f", {_data_set(table)}",
         )
 
@@ -415,7 +417,7 @@ def _speedup_checks(
     *,
     claims_no_speedup: bool,
     grid_steps: float,
-    deepest: float = np.inf,
+    deepest_judged: float = np.inf,
     name_ending: str = "",
 ) -> Checks:
     """Check for each depth beyond one whether it saves more iterations than the grid of rates explains.
@@ -428,7 +430,7 @@ def _speedup_checks(
         Whether the claim is that depth is not faster: the bound is then one from above.
     grid_steps : float
         The bound is the ratio of two learning rates that are this many steps of the grid apart.
-    deepest : float
+    deepest_judged : float
         The largest depth that is judged.
     name_ending : str
         The end of a check's name, which says on which data.
@@ -442,7 +444,7 @@ def _speedup_checks(
     check_bound = at_most if claims_no_speedup else at_least
     unit = "step" if grid_steps == 1 else "steps"
     for depth, speedup in _speedups(table, slowest=slowest).items():
-        if depth <= deepest:
+        if depth <= deepest_judged:
             check = check_bound(
                 f"iterations at depth 1 over iterations at depth {depth}{name_ending}",
                 speedup,

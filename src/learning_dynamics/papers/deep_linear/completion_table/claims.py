@@ -216,8 +216,8 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table]) -> Claim:
 
     The median over draws of the error's root must be the printed error, once where our minimisers have the printed
     effective rank, 8, and once where they have the printed nuclear norm. The tolerances are {tolerance_at_rank:.2g} and
-    {tolerance_at_norm:.2g} decades: what rounding of the printed error and of the printed rank or norm makes, and what
-    interpolation does.
+    {tolerance_at_norm:.2g} decades: the error of rounding, of the printed error and of the printed rank or norm, and
+    that of interpolation.
 
     Minimisers are matrices of least nuclear norm that fit the entries. As the number of entries varies, their error,
     nuclear norm and effective rank move together: a printed norm or rank says which error belongs to it. At the printed
@@ -232,17 +232,25 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table]) -> Claim:
     has two units, or this row is mistaken, or it belongs to another matrix. What we measure does not decide which.
     """
     printed = PRINTED[ENTRIES_2K][MINIMISATION]
-    by_entries = [measured_row(table) for table in minimisers]
+    by_entries = [measured_row(table) for table in minimisers]  # a table for each number of entries, ascending
     log_squares = [np.log10(row.error) for row in by_entries]
-    at_rank = _log_error_at(printed.rank, 0.5, [row.rank for row in by_entries], log_squares)  # 8 is 7.5 to 8.5
+    at_rank = _log_error_at(
+        printed.rank, rounding=0.5, quantity=[row.rank for row in by_entries], log_squares=log_squares
+    )  # 8 is 7.5 to 8.5
     # the printed norm and that of the matrix to complete are rounded by up to a half each, their difference by one
-    at_norm = _log_error_at(printed.norm_difference, 1.0, [row.norm_difference for row in by_entries], log_squares)
+    at_norm = _log_error_at(
+        printed.norm_difference,
+        rounding=1.0,
+        quantity=[row.norm_difference for row in by_entries],
+        log_squares=log_squares,
+    )
     rounding = _rounding_in_decades(printed.error)
 
     def estimate_and_tolerance(at_printed: LogErrorAt, power: float) -> dict[str, Any]:
-        """Return what a check of the printed error compares with it, if that is a power of the mean square.
+        """Return estimate and tolerance, in decades, if the printed error is a power of the mean square, 1/2 for the
+        root.
 
-        The power is 1/2 for the root. In decades the power multiplies the mean square's errors too.
+        The power multiplies the errors of the mean square's logarithm too.
         """
         return {
             "estimate": median(power * at_printed.log_square),
@@ -279,7 +287,7 @@ class LogErrorAt(NamedTuple):
 
     log_square: np.ndarray
     by_rounding: np.ndarray  # how far it moves if the printed value is off by its rounding
-    by_interpolation: np.ndarray  # how far a polynomial through all settings is from the straight lines
+    by_interpolation: np.ndarray  # how far a polynomial through all numbers of entries is from the straight lines
     is_extrapolated: np.ndarray  # of bool: whether no setting reaches the printed value
 
     @property
@@ -294,21 +302,21 @@ class LogErrorAt(NamedTuple):
 
 
 def _log_error_at(
-    printed: float, rounding: float, quantity: Sequence[np.ndarray], log_squares: Sequence[np.ndarray]
+    printed: float, *, rounding: float, quantity: Sequence[np.ndarray], log_squares: Sequence[np.ndarray]
 ) -> LogErrorAt:
     """Return log10 of the mean square error where a quantity has its printed value.
 
     It is linear between neighbouring settings of a sweep; beyond the sweep's ends the last line is continued. The error
-    of the lines is estimated by the next order: a polynomial through all settings, a parabola if there are three. A
-    draw whose quantity neither rises nor falls all along the sweep is nan: it may have several errors at the value. Its
-    own errors are zero then, so that the nan alone leaves the check undecided.
+    of the lines is estimated by the next order: a polynomial through all numbers of entries, a parabola if there are
+    three. A draw whose quantity neither rises nor falls all along the sweep is nan: it may have several errors at the
+    value. Its own errors are zero then, so that the nan alone leaves the check undecided.
 
     Parameters
     ----------
     printed, rounding : float
         The value, and by how much it may be off.
     quantity, log_squares : sequence of ndarray, shape (draws,)
-        The quantity and log10 of the mean square error at each setting of the sweep.
+        The quantity and log10 of the mean square error at each number of entries.
     """
     quantity_by_draw, logs_by_draw = np.transpose(quantity), np.transpose(log_squares)  # shape (draws, settings) each
     log_square = np.full(len(quantity_by_draw), np.nan)

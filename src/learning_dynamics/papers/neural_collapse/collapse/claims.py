@@ -143,9 +143,13 @@ def _tend_to_zero(
             },
         )
     yield premise_errors_end(included, excluded, train_error=train_error)
-    first, last = at_first_epoch(included, quantities[0]), at_the_end(included, quantities[0])
-    mean_fall = 10 ** np.mean(np.log10(first / last))
-    yield Facts(level=level, train_error=train_error, mean_fall=mean_fall, median_end=np.median(last))
+    at_first, at_last = at_first_epoch(included, quantities[0]), at_the_end(included, quantities[0])
+    yield Facts(
+        level=level,
+        train_error=train_error,
+        mean_fall=10 ** np.mean(np.log10(at_first / at_last)),  # over all recorded epochs
+        median_end=np.median(at_last),
+    )
 
 
 def _bound_at_the_end(quantity: Quantity, chance: np.ndarray, level: float) -> tuple[np.ndarray, str]:

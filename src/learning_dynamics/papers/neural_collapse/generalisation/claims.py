@@ -295,9 +295,10 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, t
 
     The gain is counted from the first recorded epoch at which train errors have ended to the last. The {average} gain
     is {value:.2g} percentage points, and its whole 95 % interval must be above zero; over trainings gains run from
-    {smallest_gain:.1f} to {largest_gain:.1f}. The interval is over trainings, which share their test images: on other
-    images all gains may differ together. Learning rates have the best last epochs of several, which favours a gain. In
-    the paper one of fifteen networks gets worse (figure `table1` has its gains).
+    {smallest_gain:.1f} to {largest_gain:.1f}. Trainings share their test images: another test set
+    would shift all gains together, which the interval leaves out. Learning rates were chosen for the least test error
+    at the last epoch, which favours a gain. In the paper one of fifteen networks gets worse (figure `table1` has its
+    gains).
     """
     # Shares of test images misclassified, shape (trainings,) each; accuracy gains what they lose. No training is left
     # out, as the paper names no exceptions from its Table 1. A gain is nan where train errors never end: the premise is

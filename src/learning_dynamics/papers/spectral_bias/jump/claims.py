@@ -145,7 +145,7 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
         sigma,
         # how far the closed form is from its limit, and the network from the closed form. The latter is steps times
         # rtol of the scale with the most steps
-        tolerance=_distance_from_limit(smallest_gamma) + steps_by_rtol(Draws(jump)).max(),
+        tolerance=_remainder_of_form(smallest_gamma) + steps_by_rtol(Draws(jump)).max(),
         relative_to=sigma,
         because="the smallest scale's distance from its limit, and steps times the relative tolerance",
         # counted as draws are: pairs of a singular value and a scale
@@ -180,10 +180,10 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
     $\sigma_i(\beta_*)$ at $t = 1/(2\sigma_i(\beta_*))$, the largest first.
 
     The time at which $\sigma_i(\beta)$ passes half of $\sigma = \sigma_i(\beta_*)$ is extrapolated to $\gamma = 0$ from
-    the two smallest scales and compared with $1/(2\sigma)$, to the error that the larger of these scales leaves. At the
-    smallest scale $\sigma_i(\beta)$ is compared with 0 before the jump and with $\sigma$ after it, at times further
-    from it than {away:.0%} of $1/(2\sigma)$; it may be as far from them as the closed form of Theorem C.12. From each
-    scale to the next smaller one the largest of these distances must shrink.
+    the two smallest scales and compared with $1/(2\sigma)$, to within the extrapolated error of the larger of these
+    scales. At the smallest scale $\sigma_i(\beta)$ is compared with 0 before the jump and with $\sigma$ after it, at
+    times further from it than {away:.0%} of $1/(2\sigma)$; it may be as far from them as the closed form of Theorem
+    C.12. From each scale to the next smaller one the largest of these distances must shrink.
 
     $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$. Gradient flow commutes with
     rotations of inputs, outputs and hidden units, so that $X = I$, a diagonal $Y$ and $W_1(0) = \sqrt{2\gamma} I$ are
@@ -197,11 +197,11 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
     jumps = _jumps(jump)
     predicted = 1 / (2 * jumps.sigma)
     smallest, next_smallest = np.sort(jump["gamma"].unique())[:2]
-    # The time of a jump is extrapolated linearly in x = 1 / ln(1/gamma) to x = 0, where gamma vanishes. Through the
-    # times t_1 and t_2 at both scales the line is (x_2 t_1 - x_1 t_2) / (x_2 - x_1) at x = 0. So it multiplies the
-    # larger of their errors, that at the larger scale, by this factor at most
-    x_1, x_2 = 1 / np.log(1 / smallest), 1 / np.log(1 / next_smallest)
-    amplification = (x_1 + x_2) / (x_2 - x_1)
+    # The time of a jump is extrapolated linearly in u = 1 / ln(1/gamma) to u = 0, where gamma vanishes (`_jumps`).
+    # Through the times t_1 and t_2 at both scales the line is (u_2 t_1 - u_1 t_2) / (u_2 - u_1) at u = 0. So it
+    # multiplies the larger of their errors, that at the larger scale, by this factor at most
+    u_1, u_2 = 1 / np.log(1 / smallest), 1 / np.log(1 / next_smallest)
+    amplification = (u_1 + u_2) / (u_2 - u_1)
     # Errors of s = sigma_i(beta), relative to sigma: the closed form's distance from its form for small gamma, and the
     # network's from the closed form. At s an error e moves the log-odds x = ln(s / (sigma - s)) by
     # e sigma^2 / (s (sigma - s)) = (2 + 2 cosh x) e: by 4 e at s = sigma / 2, where x = 0. There x is interpolated
@@ -210,7 +210,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
     # time by less than 6.7 e / ln(1/gamma), relative to 1 / (2 sigma). That is less than e, which is allowed: at the
     # two smallest scales ln(1/gamma) is 37 or more
     integrator = steps_by_rtol(Draws(jump)).max()  # of the scale with the most steps
-    error = _distance_from_limit(next_smallest) + integrator
+    error = _remainder_of_form(next_smallest) + integrator
     # nothing here is random: a draw of this check is a singular value
     yield equal_on_every_draw(
         "error of the extrapolated time of the jump, relative to it, each singular value",
@@ -255,9 +255,9 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
         r"largest distance from 0 before the jump, and from $\sigma_i$ after it, relative to $\sigma_i$, at the "
         "smallest scale",
         largest_distances(1.0),
-        at_most=distance_of_form + _distance_from_limit(smallest) + integrator,
+        at_most=distance_of_form + _remainder_of_form(smallest) + integrator,
         because=rf"$\gamma^{{{away:g}}} / (2\sigma)$ before and $2\sigma\gamma^{{{away:g}}}$ after, by the closed "
-        "form, and steps times the relative tolerance",
+        "form for small scales, its remainder, and steps times the relative tolerance",
         rivals={
             "half the height after the jump": {"values": largest_distances(0.5)},
             r"the height at the jump, $\sigma/(1 + 2\sigma)$, from then on": {
@@ -302,7 +302,7 @@ def _rows_away_from_jumps(jump: Table, away: float) -> Table:
     return far
 
 
-def _distance_from_limit(gamma: float) -> float:
+def _remainder_of_form(gamma: float) -> float:
     """Return how far Theorem C.12's closed form may be from its form for small gamma, relative to sigma.
 
     This form is sigma / (1 + 2 sigma gamma^(2 sigma t - 1)) at the time ln(1/gamma) t, and sigma / (1 + 2 sigma) at the

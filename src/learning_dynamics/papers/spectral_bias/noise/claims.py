@@ -9,7 +9,7 @@ and [w_i, a] = w_i a^T - a w_i^T its commutator with a, which is zero where both
 Rates are measured along long paths, and the mean over these paths is judged (`rates.Rate`); means at one time are over
 many short paths. `Rate.derived` is a rate by the exact formula (docs/noise_spectrum.md). In the code a prediction of a
 sign is a function, `grows` or `decays`. NOT_CLAIMED as `printed` says that the paper's sentence takes no part in a
-check, as `corrected` that the correction takes none; a check with both is there for its rivals.
+check, as `corrected` that the correction takes none. A check that neither takes part in is there for its rivals.
 """
 
 from collections.abc import Callable, Sequence
@@ -116,7 +116,7 @@ def noise_low_rank(
     for d in rates.dimensions(lowest=3):
         yield grows(rates.of_sigma(1, d))
     for d in dimensions:
-        yield decays(rates.of_ratio(d))
+        yield decays(rates.of_ratio(d))  # the first half of the correction; the sentence implies it
     for d in collapsing:
         yield decays(rates.of_sigma(1, d))
     # The rate of sigma_1 must be the derived one, which for d = 2 is zero. This goes beyond the correction's sentence,

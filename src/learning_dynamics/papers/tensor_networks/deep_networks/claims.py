@@ -139,12 +139,13 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     interpolator of least $\ell_2$ norm, whatever the depth.
 
     Layers start at $\alpha$ times their initial directions $\bar W_l$. From random layers every limit, at every scale,
-    has a distance from that interpolator $\beta_*$ of at most $a / p$, relative to $\|\beta_*\|$, with $a = \alpha \|P
-    \bar W_1\|$. Here $P$ projects off the span of the data, and $p$, from what the layers conserve, tends to
-    $\|\beta_*\|^{1/L}$ as $\alpha \to 0$ (docs/tensor_networks.md). The largest distance in units of its bound is
-    {largest_over_bound:.2g}. On average the distance falls like $\alpha^{p'}$ with $p'$ = {power:.3f}, where at least
-    {order:g} is asked for. On single draws the power can be another: where the span leaves out one dimension, the
-    component there may change its sign between two scales.
+    has a distance from that interpolator $\beta_*$, relative to $\|\beta_*\|$, of at most $a / p$ plus what the
+    residual at which flows stop leaves. Here $a = \alpha \|P \bar W_1\|$ with the projection $P$ off the span of the
+    data. And $p$ is a lower bound on $\|W_1 \cdots W_{L-1} w_L\| / \|W_2 \cdots w_L\|$, which follows from what the
+    layers conserve and tends to $\|\beta_*\|^{1/L}$ as $\alpha \to 0$ (docs/tensor_networks.md). The largest distance
+    in units of its bound is {largest_over_bound:.2g}. On average the distance falls like $\alpha^q$ with $q$ =
+    {power:.3f}, where at least {order:g} is asked for. On single draws the power can be another: where the span leaves
+    out one dimension, the component there may change its sign between two scales.
 
     From the identity the limit is the least-norm interpolator at every $\alpha$, which is more than the theorem says.
     The gradient of each layer is the outer product of two vectors in the span of the data, so that every layer stays a
@@ -152,7 +153,7 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     """
     yield from _tends_to_least_norm(descending, order)
     flows = Draws(identity)
-    # shape (flows,): the most that |X^+| |r| / |beta_*| is at the residuals where flows stop
+    # shape (flows,): |X^+| |r| / |beta_*| at the residual r at which flows stop
     allowed = _of_flows(flows, quantities.DISTANCE_BOUND_OF_RESIDUAL)
     yield every_draw(
         "from the identity: distance, in units of what the residual allows",
@@ -196,7 +197,7 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
         "largest relative distance in units of its bound, of order $\\alpha$",
         largest_ratio(quantities.DISTANCE_FROM_LEAST_L2),
         at_most=1.0,
-        because=r"$a / p$ with $a = \alpha \|P \bar W_1\|$, derived in docs/tensor_networks.md",
+        because=r"$a / p$, $a = \alpha \|P \bar W_1\|$, derived in docs/tensor_networks.md, and the residual's part",
         excluded=excluded,
         # the distance from another interpolator, in units of the same bound
         rivals={LEAST_L1: {"values": largest_ratio(quantities.DISTANCE_FROM_LEAST_L1)}},

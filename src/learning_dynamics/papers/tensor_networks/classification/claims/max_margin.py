@@ -20,6 +20,7 @@ start of its own, for one network of one depth. Draws in which X^T r still turns
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -56,8 +57,8 @@ NORM_NAMES = {"l1": r"\ell_1", "dft_l1": r"\mathrm{DFT}\ \ell_1"}  # in formulas
 @claim(
     "Theorem 2",
     scope="random separable points; diagonal, full-length convolutional and random orthogonally decomposable "
-    "networks, two and three layers; the last layer zero at the start, with two layers also merely smaller, entry by "
-    "entry",
+    "networks, two and three layers; the last layer zero at the start, with two layers also not zero, but smaller than "
+    "the first in every entry",
     quantifier="all draws",
 )
 def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
@@ -72,28 +73,33 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
     There a residual or a gap may be {allowed:.1e}, which is {slack:g} times $1 / (e \log\log t)$.
 
     With two layers stationarity also asks for a $|(S u)_j|$ that is no larger where $\rho_j = 0$ than elsewhere. The
-    proportion says nothing of these entries. The problem is convex, so that the gap to its optimum does: it is at most
-    {largest_gap:.1e}. With three layers the problem is not convex. The theorem allows any stationary point, and
-    {above_minimum} of {three_layer_draws} draws of networks with real $S$ end at one where $\sum_j |\rho_j|^{2/L}$ is
-    more than one per cent above its global minimum (`max_margin_solution`).
+    residual is zero wherever $\rho_j = 0$, so that it cannot test this. The problem is convex, so that the gap to its
+    optimum can: it is at most {largest_gap:.1e}. With three layers the problem is not convex. The theorem allows any
+    stationary point, and {above_minimum} of {three_layer_draws} draws of networks with real $S$ end at one where
+    $\sum_j |\rho_j|^{2/L}$ is more than one per cent above its global minimum (`max_margin_solution`).
 
     $X^T r$ counts as at rest if it turns over the second half of $\log\log t$ by no more than that bound, as an angle;
-    it turns by at most {largest_turn:.2g} degrees. Draws in which it still turns are undecided, or judged by their loss
-    alone ({left_out} of them). Losses are judged at a $\log t$ of {last_exact_log_time:.0f}, before double precision
-    asks for a cap on their exponent. There the least margin is at least {least_power:.2f} $\log t$; the theorem names
-    no power of $t$.
+    it turns by at most {largest_turn:.2g} degrees. Draws in which it still turns are undecided or, {left_out} of them,
+    left out of all checks but that of the loss. Losses are judged at a $\log t$ of {last_exact_log_time:.0f}; later
+    they are below the smallest double. There the least margin is at least {least_power:.2f} $\log t$; the theorem
+    names no power of $t$.
     """
     flows = Draws([*two, three], network=ORTHOGONAL)
     # What vanishes by the theorem, table by table. With two layers these are also GAP_OWN, the gap to the largest
     # margin in the l1 norm of rho, (38), and TOP_GAP: of layers of unit length, 1 - M(-u) o (v_1, v_2) / s_1.
     vanishing_with_two = [quantities.STATIONARITY_RESIDUAL, quantities.GAP_OWN, quantities.TOP_GAP]
-    vanishing = [vanishing_with_two for _ in two] + [[quantities.STATIONARITY_RESIDUAL]]
-    # draws whose X^T r still turns are left out of all checks but that of the loss, or kept there as undecided
+    vanishing = [*(vanishing_with_two for _ in two), [quantities.STATIONARITY_RESIDUAL]]
+    # the draws of all checks but that of the loss: without those whose X^T r still turns, or with them as undecided
     judged = draws_to_judge(flows.tables, slack, vanishing=vanishing, network=ORTHOGONAL)
-    *tables_of_two, table_of_three = judged.tables  # in the order of `flows`
-    two_layers = Draws(tables_of_two, network=ORTHOGONAL)
+    *judged_of_two, judged_of_three = judged.tables  # in the order of `flows`
+    two_layers = Draws(judged_of_two, network=ORTHOGONAL)
     excluded = left_out(flows, judged)
-    excluded_of_two = left_out(Draws(two, network=ORTHOGONAL), two_layers)
+    # what the checks are told of draws whose X^T r still turns
+    of_all: dict[str, Any] = {"undecided": may_turn(judged, slack), "excluded": excluded}
+    of_two_layers: dict[str, Any] = {
+        "undecided": may_turn(two_layers, slack),
+        "excluded": left_out(Draws(two, network=ORTHOGONAL), two_layers),
+    }
     # Rivals are residuals of other problems. That of the l1 norm passes with two layers, where 2 / L is one; three
     # layers refuse it. At rho_j = 0 the residual is zero whatever (S u)_j is: with two layers the next check is needed.
     yield vanishes(
@@ -101,8 +107,7 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
         judged,
         quantities.STATIONARITY_RESIDUAL,
         slack,
-        undecided=may_turn(judged, slack),
-        excluded=excluded,
+        **of_all,
         rivals={
             r"a $\rho$ stationary for its $\ell_2$ norm": quantities.STATIONARITY_RESIDUAL_L2,
             r"a $\rho$ stationary for its $\ell_1$ norm, whatever the depth": quantities.STATIONARITY_RESIDUAL_L1,
@@ -115,8 +120,7 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
         two_layers,
         quantities.GAP_OWN,
         slack,
-        undecided=may_turn(two_layers, slack),
-        excluded=excluded_of_two,
+        **of_two_layers,
         rivals={
             r"two layers: the largest margin in the $\ell_2$ norm of $\beta$": quantities.GAP["l2"],
             r"two layers: the largest margin in the $\ell_1$ norm of $\beta$, whatever $S$": quantities.GAP["l1"],
@@ -130,13 +134,12 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
         two_layers,
         quantities.TOP_GAP,
         slack,
-        undecided=may_turn(two_layers, slack),
-        excluded=excluded_of_two,
+        **of_two_layers,
         rivals={r"two layers: top singular vectors of $M(\sum_i y_i x_i)$": quantities.SINGULAR_RESIDUAL_DATA},
     )
     yield loss_vanishes(flows, slack, fact="least_power")  # on all draws, whatever X^T r does
     yield turn_at_rest(judged, slack)  # fills {largest_turn}
-    yield _above_global_minimum(Draws(table_of_three, network=REAL))  # fills {above_minimum} and {three_layer_draws}
+    yield _above_global_minimum(Draws(judged_of_three, network=REAL))  # fills {above_minimum} and {three_layer_draws}
     yield Facts(
         left_out=sum(excluded.values()),
         last_log_log_time=last_log_log_time(flows),
