@@ -64,7 +64,7 @@ def biases(skewed: Table) -> Plot:
     its own class, for the examples of each class. By primacy bias the frequent class comes first; curves of equal
     classes may coincide. (b) shows on the left axis the alignment of the leading eigenvectors of $f^T f$ and $W W^T$.
     The right axis is how far the most frequent class's features and weights are from the others', in units of the
-    spread within the two. (c) shows selection bias: the share of seeds in which the singular value $\sigma_1$ grows
+    spread within both groups. (c) shows selection bias: the share of seeds in which the singular value $\sigma_1$ grows
     faster than $\sigma_2$, by rate (blue) and by relative rate (dark orange). The dashed line is one half. (d) shows
     the ratio and difference of the singular values. Dotted lines are median times at which the first class and the last
     are learned.
@@ -140,18 +140,18 @@ def biases(skewed: Table) -> Plot:
 
 
 def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
-    r"""Biases, alignment and separation over all draws of the grid, by initial scale.
+    r"""Biases, alignment and separation, by initial scale.
 
-    Gradient flow trains skewed classes in two dimensions under cross-entropy. Bars are 95 % intervals. (a) shows the
-    share of pairs of classes of different size that are learned in the order of size (mean over draws). The orange line
-    is the share of draws in which the most frequent class comes first. (b) shows the share of Gaussian draws whose
-    leading eigenvectors of $f^T f$ and $W W^T$ agree to $|\cos|$ {cosine:g} or more. They are compared at the start and
-    when the first class is learned. (c) shows how far the most frequent class has moved apart from the others when the
-    first class is learned, relative to the start (medians). A scale at which a class is often learned from the start
-    shows little change in (b) and (c). (d) shows the share of draws in which $\sigma_1$ of all examples grows by more
-    than $\sigma_2$, and in which their ratio falls. Circles are for the learning of the rarest classes, squares for
-    afterwards. Dashed lines show pairs in a random order in (a), random directions in (b), no change in (c) and one
-    half in (d).
+    Gradient flow trains classes of several skews in two dimensions under cross-entropy, from balanced and Gaussian
+    starts, with {draws} draws of each scale. Bars are 95 % intervals. (a) shows the share of pairs of classes of
+    different size that are learned in the order of size (mean over draws). The orange line is the share of draws in
+    which the most frequent class comes first. (b) shows the share of Gaussian draws whose leading eigenvectors of $f^T
+    f$ and $W W^T$ agree to $|\cos|$ {cosine:g} or more. They are compared at the start and when the first class is
+    learned. (c) shows how far the most frequent class has moved apart from the others when the first class is learned,
+    relative to the start (medians). A scale at which a class is often learned from the start shows little change in (b)
+    and (c). (d) shows the share of draws in which $\sigma_1$ of all examples grows by more than $\sigma_2$, and in
+    which their ratio falls. Circles are for the learning of the rarest classes, squares for afterwards. Dashed lines
+    show pairs in a random order in (a), random directions in (b), no change in (c) and one half in (d).
     """
     skewed = Grid(grid, skewed=True)
     scale, sizes = skewed.scale, skewed.class_sizes
@@ -237,7 +237,7 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
     alt = (
         "Shares and factors with intervals against the initial scale: order of learning, alignment, separation, growth."
     )
-    return Plot(figure, {"cosine": cosine}, alt)
+    return Plot(figure, {"cosine": cosine, "draws": np.count_nonzero(scale == scales[0])}, alt)
 
 
 def learning_times(flows: Sequence[Table]) -> Plot:
@@ -245,13 +245,14 @@ def learning_times(flows: Sequence[Table]) -> Plot:
 
     Gradient flow trains features with one row for each class, from {seeds} Gaussian starts of each scale $s$. (a) shows
     class sizes {sizes} in two dimensions. Markers and bars are the median and middle half of the time at which a
-    class's probability passes one half. By our rule classes are learned in pairs, the two most frequent first, each at
-    a time in proportion to $\ln(1/s)$. Solid lines have its slopes and pass through the rightmost markers, of the
-    smallest start. Dotted lines show a rival by which class $k$ is learned at $\ln(1/s)/s_k$. Here $s_k$ is the $k$-th
-    singular value of the loss's gradient by the logits at the start; there is one fewer than classes, so that the two
-    rarest share a line. (b) Each mark is one class at one choice of sizes: its slope between the two smallest starts,
-    median over seeds and dimensions, against that of the rule. On the dashed line they agree. The rule is meant for two
-    pairs; triangles are a third one. Grey crosses are the same slopes against those of the rival.
+    class's probability passes one half. Solid lines have our rule's slopes, through the markers of the smallest start
+    (rightmost). By the rule classes are learned in pairs, the two most frequent first. With $\lambda_k$ the $k$-th
+    singular value of $A$ at uniform predictions, the first pair's slope is $1/\lambda_1$. The second's is
+    $1/\lambda_1+(1-\lambda_2/\lambda_1)/\lambda'$, where $\lambda'$ is the largest without the first pair's rows.
+    Dotted: the rival prediction, by which class $k$ has the slope $1/\lambda_k$ from the origin. With {class_count}
+    classes there are {value_count} $\lambda_k$, and the two rarest share the last. (b) Each mark is the slope of one
+    class between the two smallest starts (median over seeds and dimensions), against the rule's slope. The rule is
+    meant for two pairs; triangles are a third. Crosses are the same slopes against the rival's.
     """
     figure, (time_axis, slope_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     # `flows` are a table of four classes, then one of six; panel (a) has the rows of the first with the fewest
@@ -265,13 +266,19 @@ def learning_times(flows: Sequence[Table]) -> Plot:
     slope_axis.set_title("slopes")
     letters((time_axis, slope_axis))
     handles = [
-        Line2D([], [], color=COLOURS["black"], lw=1.0, label="(a) predicted slope"),
-        Line2D([], [], color=COLOURS["black"], lw=1.0, ls=":", label="(a) one singular value for each class"),
-        Line2D([], [], color=COLOURS["grey"], ls="", marker="x", ms=4, label="(b) one singular value for each class"),
-        Line2D([], [], label="(b) as predicted", **EXPECTED),
+        Line2D([], [], color=COLOURS["black"], lw=1.0, label="(a) rule's slope"),
+        Line2D([], [], color=COLOURS["black"], lw=1.2, ls=(0, (1, 3)), label="(a) rival"),
+        Line2D([], [], color=COLOURS["grey"], ls="", marker="x", ms=4, label="(b) against the rival's slope"),
+        Line2D([], [], label="(b) equal slopes", **EXPECTED),
     ]
-    legend_below(figure, handles, columns=2)
-    facts = {"seeds": settings_of(flows[0])["seeds"], "sizes": counts.replace("-", ", ")}
+    legend_below(figure, handles, columns=4)
+    class_count = len(sizes_of(counts))
+    facts = {
+        "seeds": settings_of(flows[0])["seeds"],
+        "sizes": counts.replace("-", ", "),
+        "class_count": class_count,
+        "value_count": class_count - 1,  # singular values that are not zero: each row of A sums to zero
+    }
     alt = "Times of learning against ln(1/s), on lines of predicted slopes; slopes of two pairs on the diagonal."
     return Plot(figure, facts, alt)
 
@@ -286,14 +293,15 @@ def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
         quartiles_by_scale = quartiles(times)  # lower quartile, median and upper quartile, from the smallest scale on
         scales = np.array(list(times.groups))
         log_inverse_scales = np.log(1 / scales)
-        # the two classes of a pair are learned together: the first has filled markers, the second open ones
-        fill = "none" if k % 2 else colour
+        # the two classes of a pair are learned together: the first has filled markers, the second larger open ones,
+        # which leave it visible
+        fill, size_of_marker = ("none", 6.5) if k % 2 else (colour, 3.5)
         bars(
             axis,
             log_inverse_scales,
             quartiles_by_scale,
             fmt=marker,
-            ms=4.5,
+            ms=size_of_marker,
             lw=1,
             color=colour,
             zorder=3,
@@ -303,9 +311,9 @@ def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
         # through the median at the smallest scale, whose quartiles come first
         line_at_domain = quartiles_by_scale[0, 1] + predicted_slopes[k] * (domain - log_inverse_scales[0])
         axis.plot(domain, line_at_domain, color=colour, lw=1.0)
-        # each class's dots begin elsewhere: classes 3 and 4 share a line, and both are seen
-        axis.plot(domain, slopes_one_by_one[k] * domain, color=colour, lw=1.2, ls=(2.5 * (k + 1), (1.5, 3.5)))
-    axis.set(xlabel=r"$\ln(1 / s)$", ylabel="time at which a class is learned", xlim=domain)
+        # of two classes that share a line, the dots of one are between those of the other
+        axis.plot(domain, slopes_one_by_one[k] * domain, color=colour, lw=1.2, ls=(2 * (k % 2), (1, 3)))
+    axis.set(xlabel=r"$\ln(1 / s)$", ylabel="time of learning", xlim=domain)
     axis.set_ylim(0, 1.15 * max(table["value"].max(), slopes_one_by_one.max() * domain[1]))
     axis.legend(loc="upper left", fontsize=8, handletextpad=0.2)
 
@@ -330,7 +338,7 @@ def _slope_panel(axis: Axes, slopes: pd.DataFrame) -> None:
     highest = 1.1 * float(slopes.groupby("counts").median().max(axis=None))
     right = max(highest, 1.03 * axis.dataLim.xmax)  # crosses can be farther right than the highest slope
     axis.plot([0, right], [0, right], zorder=0, **EXPECTED)
-    axis.set(xlabel="predicted slope", ylabel="measured slope", xlim=(0, right), ylim=(0, highest))
+    axis.set(xlabel="slope of the rule or the rival", ylabel="measured slope", xlim=(0, right), ylim=(0, highest))
     # every size of classes has plotted the pairs: the legend has each label once
     handles_by_label = {label: handle for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
     axis.legend(handles_by_label.values(), handles_by_label.keys(), loc="upper left", fontsize=8, handletextpad=0.2)

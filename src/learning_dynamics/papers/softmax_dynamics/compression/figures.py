@@ -72,12 +72,12 @@ def compression_by_training(
     r"""The search for compression continued: training changed in one respect at a time.
 
     Falls count as in the first part of the search. The first of {trainings} rows is plain gradient descent; the others
-    change one thing, over all initial scales. Inputs are orthonormal, but in the last rows correlated by the given
-    number, between all examples (shared) or within classes (by class). Blue is the paper's case, with skew and
-    bottleneck; orange has no skew, green no bottleneck. (a) shows the share of seeds that compress, with 95 %
-    intervals. (b) shows the deepest fall of the seeds that compress, median and middle half; a case without such seeds
-    has no marker. (c) shows the rank's net change while the rarest classes are learned, of all seeds, median and middle
-    half. Dashed lines are one half in (a) and no change in (c).
+    change one thing, with {seeds} seeds at each of {scales} initial scales. Inputs are orthonormal, but in the last
+    rows correlated by the given number, between all examples (shared) or within classes (by class). Blue is the paper's
+    case, with skew and bottleneck; orange has no skew, green no bottleneck. (a) shows the share of seeds that compress,
+    with 95 % intervals. (b) shows the deepest fall of the seeds that compress, median and middle half; a case without
+    such seeds has no marker. (c) shows the rank's net change while the rarest classes are learned, of all seeds, median
+    and middle half. Dashed lines are one half in (a) and no change in (c).
     """
     figure, panels = plt.subplots(1, 3, figsize=(WIDTH, 4.8), sharey=True, width_ratios=[1.5, 1.0, 1.0])
     share_axis, depth_axis, net_axis = panels
@@ -111,7 +111,11 @@ def compression_by_training(
     net_axis.axvline(0.0, **GUIDE)
     net_axis.set(xlabel="net change of the rank", title="net change")
     letters(panels)
-    facts = {"trainings": len(trainings)}
+    facts = {
+        "trainings": len(trainings),
+        "seeds": settings_of(variants)["seeds"],
+        "scales": variants["scale"].nunique(),
+    }
     return Plot(
         figure, facts, "Shares of seeds that compress, and changes of the rank, for {trainings} ways of training."
     )

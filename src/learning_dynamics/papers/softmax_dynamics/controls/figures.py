@@ -49,36 +49,37 @@ def controls(
 ) -> Plot:
     r"""The rank with skew, bottleneck and cross-entropy, and without one or two of them.
 
-    Gradient flow trains the toy from Gaussian starts of scale {scale:g}. (a) to (e) show {measure} of the first {lines}
-    seeds (lines) and the middle half of all (band). The dashed line is the number of dimensions. At a light orange dot
-    the first class is learned, at a black dot the last. A line has no black dot if some class is never learned. In (e)
-    classes are equal: under the squared loss any two directions fit equally well. (f) shows shares of the flows from
-    all scales, kinds of starts and skews, with 95 % Wilson intervals. The paper's case has skew, bottleneck and
-    cross-entropy. Green is the share of flows whose rank does not fall after a rise from the warm-up's trough. Dark
-    orange is the share of flows whose rank falls after such a rise, while the rarest classes are learned. By the
-    paper's Figures 12 and 13 the rank of the controls only grows after the warm-up, which the claims test.
+    Gradient flow trains the toy from Gaussian starts of scale {scale:g}, up to the time {end:g}, or {squared_end:g}
+    under the squared loss. (a), the paper's case, has skew, bottleneck and cross-entropy. (a) to (e) show {measure} of
+    the first {lines} seeds (lines) and the middle half of all (band). A line has no black dot if some class is never
+    learned. In (e) any two directions fit equally well, so final ranks differ between seeds. (f) shows shares of the
+    flows from all scales, kinds of starts and skews, with 95 % Wilson intervals; changes of {threshold:g} or more
+    count. Green: after its minimum in the warm-up the rank never falls once it has risen. Dark orange, late falls: it
+    falls after such a rise, while the rarest classes are learned. By the paper's Figures 12 and 13 the rank of the
+    controls only grows after the warm-up.
     """
-    # the setting `members` is how many seeds of each run are drawn as lines in (a) to (e)
+    # the setting `members` is how many seeds of each run, at most, are drawn as lines in (a) to (e)
     lines = members
+    without_bottleneck = f"no bottleneck, $d = {settings_of(no_bottleneck)['dimension']}$"
     panels = {
         "skewed, cross-entropy": skewed,
-        "equal classes": uniform,
-        f"no bottleneck, $d = {settings_of(no_bottleneck)['dimension']}$": no_bottleneck,
-        "squared loss, skewed": squared,
-        "squared loss, equal classes": squared_uniform,
+        "equal, cross-entropy": uniform,
+        without_bottleneck: no_bottleneck,
+        "skewed, squared loss": squared,
+        "equal, squared loss": squared_uniform,
     }
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.8))
     *rank_axes, share_axis = axes.ravel()
     for axis, (title, table) in zip(rank_axes, panels.items(), strict=True):
         _rank_panel(axis, table, measure, lines)
         axis.set_title(title)
-    # from the name of a case to its grid, and to whether the case is the skewed classes of the grid or the equal ones
+    # from a panel's title to the grid of its case, and to whether the case is the skewed classes of the grid
     cases = {
-        "paper's case": (grid, True),
-        "equal": (grid, False),
-        f"$d = {settings_of(wide_grid)['dimension']}$": (wide_grid, True),
-        "squared": (squared_grid, True),
-        "squared,\nequal": (squared_grid, False),
+        "skewed, cross-entropy": (grid, True),
+        "equal, cross-entropy": (grid, False),
+        without_bottleneck: (wide_grid, True),
+        "skewed, squared loss": (squared_grid, True),
+        "equal, squared loss": (squared_grid, False),
     }
     _share_panel(share_axis, cases, measure, threshold)
     letters(axes.flat)
@@ -92,8 +93,15 @@ def controls(
         *share_axis.get_legend_handles_labels()[0],
     ]
     legend_below(figure, handles, columns=4)
-    facts = {"measure": RANK_NAMES[measure], "lines": lines, "scale": settings_of(skewed)["scale"]}
-    alt = "{measure} over time for seeds of the paper's case and four controls, and shares that only grow or fall late."
+    facts = {
+        "measure": RANK_NAMES[measure],
+        "lines": lines,
+        "scale": settings_of(skewed)["scale"],
+        "threshold": threshold,
+        "end": skewed["time"].max(),
+        "squared_end": squared["time"].max(),
+    }
+    alt = "{measure} over time for seeds of the paper's case and four controls, and shares that fall late or not."
     return Plot(figure, facts, alt)
 
 
@@ -120,23 +128,23 @@ def _rank_panel(axis: Axes, table: Table, measure: Measure, lines: int) -> None:
 
 
 def _share_panel(axis: Axes, cases: Mapping[str, tuple[Table, bool]], measure: Measure, threshold: float) -> None:
-    """Plot for each case, one below the other, the share of flows whose rank only grows, and of those that fall late.
+    """Plot for each case, one below the other, the share of flows whose rank never falls, and of those that fall late.
 
-    A rank only grows if it never falls after a rise from the warm-up's trough. It falls late if it falls, after a rise,
+    A rank never falls if it does not after a rise from the warm-up's trough. It falls late if it falls, after a rise,
     while the rarest classes are learned. A flow that failed does neither.
     """
     for place, (table, skewed) in enumerate(cases.values()):
         grid = Grid(table, skewed=skewed)
-        only_grows = grid.keeps_growing(measure, threshold)
+        never_falls = grid.keeps_growing(measure, threshold)
         falls_late = grid.number(FALL_RARE, measure=measure, threshold=threshold) >= threshold
         for shift, holds, colour, label in (
-            (-0.13, only_grows, "green", "(f): only grows"),
-            (0.13, falls_late, "vermilion", "(f): falls late"),
+            (-0.13, never_falls, "green", "(f) no fall after a rise"),
+            (0.13, falls_late, "vermilion", "(f) late fall"),
         ):
             label_once = label if place == 0 else None  # the legend has each share once
             style = {"fmt": "o", "ms": 4, "color": COLOURS[colour], "label": label_once}
             bars(axis, [place + shift], [span(share_of(holds))], horizontal=True, **style)
-    axis.set_yticks(range(len(cases)), list(cases))
+    axis.set_yticks(range(len(cases)), [name.replace(", ", ",\n") for name in cases], fontsize=8)
     axis.invert_yaxis()
     axis.set(xlim=(-0.03, 1.03), xlabel="share of flows", title="all scales, starts, skews")
     in_per_cent(axis.xaxis)

@@ -108,11 +108,12 @@ def _lemma(axis: Axes, curves: Table, flow: Table, simple_gap: float) -> None:
     axis.axvline(simple_gap, color=COLOURS["grey"], lw=0.9, ls=":")
     axis.set(
         xlabel="gap of singular values",
-        ylabel=r"error of $\dot\sigma_k$",
+        ylabel=r"error of $\dot\sigma_k$ / $|\dot M|$",
         title="Lemma B.1",
         xlim=(0.2 * simple_gap, 2.0),
     )
-    axis.legend(loc="lower left", markerscale=4, handletextpad=0.0, fontsize=7.5)
+    # below the dashed line of truncation errors
+    axis.legend(loc="upper right", bbox_to_anchor=(1.0, 0.93), markerscale=4, handletextpad=0.0, fontsize=7.5)
 
 
 def _reduction(axis: Axes, inputs: Table) -> None:
