@@ -26,10 +26,10 @@ def global_optimum_share(starts: Table) -> Plot:
     share of starts that come to the global optimum, not to another or none, is highest at scales of order one; why is
     not known. Dotted lines, two of which nearly coincide, show the greedy choice's share, without any flow. This choice
     lets coordinates escape from zero one by one until all points are classified. (b) In the gain over the smallest
-    scale differences between data sets cancel, since all scales have the same starts. (c) Lines show the share of
+    scale, differences between data sets cancel, since all scales have the same starts. (c) Lines show the share of
     starts that come to the optimum predicted by the greedy choice (solid) or by a least $\ell_1$ norm (dashed). The
-    weights of this norm are the thresholds of escape. Bars are intervals of means over data sets, by Student's t.
-    Curves are shifted sideways.
+    weights of this norm are the thresholds of escape. Bars are 95 % intervals of means over data sets. Curves are
+    shifted sideways.
     """
     scales, colours = np.unique(starts["scale"]), depth_colours(starts)
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 3.0))

@@ -20,18 +20,18 @@ TENSOR_AT, CONTRACTION_SIGN_AT, VECTOR_AT, EQUALS_SIGN_AT, RESULT_AT = 3.0, 6.25
 def fig2(contraction: Table) -> Plot:
     r"""A linear tensor network of three layers contracts its data tensor one axis at a time.
 
-    Each row is one stage on the way to the output $f(x)$. First $v_1$ takes inner products, written $\circ$, along the
-    first axis of the tensor $M(x)$, drawn downwards, and leaves a matrix. Then $v_2$ takes them along the matrix's
-    first axis and leaves a vector. At last $v_3$ leaves the output. Each vector is as long as the axis that it
-    contracts. The third axis goes backwards. Colours are the entries of a random example, each array relative to its
-    largest, so that the single output is dark. The sizes are those of the paper's Figure 2.
+    Each row is one stage; $\circ$ is the inner product along the first axis, which is drawn downwards. With $v_1$ it
+    turns the tensor $M(x)$ into a matrix, with $v_2$ the matrix into a vector. Finally $v_3$ leaves one number, $f(x)$.
+    In the tensor the second axis goes right and the third backwards; in each result the axes that remain move up to
+    down and right. Colours are the entries of a random example, each array divided by its largest absolute entry, so
+    that the single output is $\pm 1$. The sizes are those of the paper's Figure 2.
     """
     arrays = {name: _array(rows) for name, rows in contraction.groupby("array")}
     stages = len(arrays) // 2  # L + 1 tensors and L vectors
     figure, axis = plt.subplots(figsize=(0.82 * WIDTH, 6.2))
     names = [  # of tensor_0, ..., tensor_L
-        r"$\mathsf{M}(x)$",
-        *(rf"$\mathsf{{M}}(x) \circ ({_vector_names(k)})$" for k in range(1, stages)),
+        "$M(x)$",
+        *(rf"$M(x) \circ ({_vector_names(k)})$" for k in range(1, stages)),
         r"$f(x)$",
     ]
     top = 0.0  # of the row; the vertical coordinate falls from row to row
@@ -54,7 +54,7 @@ def fig2(contraction: Table) -> Plot:
         shrink=0.5,
         pad=0.01,
         ticks=[-1, 0, 1],
-        label="entry / largest",
+        label="entry / largest absolute entry",
     )
     return Plot(
         figure,

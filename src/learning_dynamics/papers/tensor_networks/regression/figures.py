@@ -45,10 +45,10 @@ def depth(flow: Table, descent: Table, random: Table) -> Plot:
     letters((left, right))
     handles = [
         *depth_handles(colours),
-        handle("flow", ls="", marker="o", mfc="none"),
-        handle("descent", ls="", marker="x"),
-        handle(r"to $\ell_1$", ls="-"),
-        handle(r"to $\ell_2$", ls="--"),
+        handle("(a) flow", ls="", marker="o", mfc="none"),
+        handle("(a) descent", ls="", marker="x"),
+        handle(r"(b) from $\ell_1$", ls="-"),
+        handle(r"(b) from $\ell_2$", ls="--"),
     ]
     legend_below(figure, handles, 7)
     coefficients = select(flow, quantities.COEFFICIENT)
