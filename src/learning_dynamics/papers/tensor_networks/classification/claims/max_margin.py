@@ -94,7 +94,7 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
     *judged_of_two, judged_of_three = judged.tables  # in the order of `flows`
     two_layers = Draws(judged_of_two, network=ORTHOGONAL)
     excluded = left_out(flows, judged)
-    # what the checks are told of draws whose X^T r still turns
+    # which draws, whose X^T r still turns, a check takes as undecided or leaves out
     of_all: dict[str, Any] = {"undecided": may_turn(judged, slack), "excluded": excluded}
     of_two_layers: dict[str, Any] = {
         "undecided": may_turn(two_layers, slack),
