@@ -20,21 +20,24 @@ from learning_dynamics.tidy import Table, select, settings_of
 
 # chosen: a dot whose power of kappa differs from the predicted one by more than this is seen to be off its line
 APART = 0.25
+# what a caption adds to the median iterations of networks under the l4 loss, if all deeper ones need fewer than depth 1
+FASTER = ": deeper networks are faster than depth 1, as slide 24 says"
+NOT_FASTER = "; on slide 24 deeper networks are faster than depth 1, here not all are"  # otherwise
 
 
 def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
     r"""Depth and the speed of gradient descent on a regression, for the $\ell_4$ and the $\ell_2$ loss.
 
     Panels (a) and (c) show the relative excess over the least loss against iterations, from one start, at each
-    network's best learning rate for it. Solid curves are descent on the layers, dashed ones the end-to-end update of
-    their product. The dotted line is the tolerance, {tolerance:g}. Panels (b) and (d) show iterations to the tolerance
-    against the learning rate, for descent on the layers. Dots are medians over starts, where more than half arrive;
-    circles mark the best rates. With the $\ell_4$ loss depth 1 needs {l4_1:.0f} iterations, depth 2 {l4_2:.0f} and
-    depth 3 {l4_3:.0f}; slide 24 says that deeper networks are faster. With the $\ell_2$ loss they need
-    {l2_1:.0f}, {l2_2:.0f} and {l2_3:.0f}. The best rates are near the edge of stability, where a loss need not fall at
-    every step; at larger rates curves rise, or end where most starts no longer arrive.
+    network's best learning rate for that start. Solid curves are descent on the layers, dashed ones the end-to-end
+    update of their product. The dotted line is the tolerance, {tolerance:g}. Panels (b) and (d) show iterations to the
+    tolerance against the learning rate, for descent on the layers. Dots are medians over {starts} starts, where more
+    than half arrive; circles mark the best rates. With the $\ell_4$ loss depths 1, 2 and 3 need {l4_1:.0f}, {l4_2:.0f}
+    and {l4_3:.0f} iterations in the median{faster}. With the $\ell_2$ loss they need {l2_1:.0f}, {l2_2:.0f} and
+    {l2_3:.0f}. The best rates are near the edge of stability, where a loss need not fall at every step; at larger rates
+    curves rise, and break off where most starts do not arrive.
     """
-    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.2), sharex="col")
+    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.6), sharex="col")
     facts: dict[str, float] = {}
     for (excess_axis, iterations_axis), table in zip(axes, (l4, l2), strict=True):
         settings = settings_of(table)
@@ -50,17 +53,20 @@ def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
         for depth, runs in select(table, quantities.ITERATIONS, rule="network").groupby("depth"):
             # a start that never reaches the tolerance counts as infinitely long
             middle = runs.fillna({"value": np.inf}).groupby("learning_rate")["value"].median()
-            middle = middle[np.isfinite(middle)]
+            # nan where it is infinite, so that the line has a gap there
+            middle = middle.where(np.isfinite(middle))
             iterations_axis.plot(middle.index, middle, ".-", color=DEPTH_COLOURS[depth], ms=4, lw=1.1)
             iterations_axis.plot(middle.idxmin(), middle.min(), "o", color=DEPTH_COLOURS[depth], mfc="none", ms=8)
             facts[f"l{power}_{depth}"] = middle.min()
-        excess_axis.set(yscale="log", ylabel="relative excess")
-        iterations_axis.set(xscale="log", ylim=(0, None), ylabel="iterations to the tolerance")
-        excess_axis.set_title(rf"$\ell_{power}$ loss")
-        iterations_axis.set_title(rf"$\ell_{power}$ loss")
-    axes[1, 0].set_xlabel("iterations")
-    axes[1, 1].set_xlabel("learning rate")
+        excess_axis.set(yscale="log", xlabel="iterations", ylabel="relative excess")
+        iterations_axis.set(xscale="log", ylim=(0, None), xlabel="learning rate", ylabel="iterations to the tolerance")
+        excess_axis.set_title(rf"$\ell_{power}$ loss, one start")
+        iterations_axis.set_title(rf"$\ell_{power}$ loss, median")
+        for axis in (excess_axis, iterations_axis):
+            axis.tick_params(labelbottom=True)
     letters(axes.flat)
+    deeper_is_faster = all(facts[f"l4_{depth}"] < facts["l4_1"] for depth in l4["depth"].unique() if depth > 1)
+    other_facts = {"faster": FASTER if deeper_is_faster else NOT_FASTER, "starts": l4["seed"].nunique()}
     others = [
         handle("end-to-end update", line=DASHED),
         handle("tolerance", "grey", ":"),
@@ -68,20 +74,20 @@ def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
     ]
     legend_below(figure, [*depth_handles(sorted(l4["depth"].unique())), *others])
     alt = "Loss curves and iterations by learning rate; for two losses and three depths."
-    return Plot(figure, facts=facts, alt=alt)
+    return Plot(figure, facts=facts | other_facts, alt=alt)
 
 
 def two_samples(samples: Table, deeper: Sequence[Table]) -> Plot:
     r"""Two orthogonal samples, one $\kappa$ times as long as the other: steps against $\kappa$.
 
     (a) Lines show the steps in which linear networks fit the samples, to {tolerance:g} of the loss at zero weights, at
-    the largest stable learning rate. Solid lines are the end-to-end update at depth 2, beside them the exponent p of
-    the loss. Dashed lines are gradient descent (depth 1), for the same p. Dots are starts, lines medians. (b) Dots are
-    the power of $\kappa$ with which steps grow, for each start at depths 2, 3 and 4, where $\kappa$ is large. Lines are
-    the prediction $1 - 2/N + 2/\min(N, p-1)$ at depth $N$. Black bars include the factor $\log \kappa$ at depth 2,
-    which adds up to {largest_logarithm:.2g} at these $\kappa$. Of {dots} dots {outliers} are further than {apart:g}
-    from their prediction; the claim compares medians. The dashed line is gradient descent. For powers below this line
-    the gain by depth grows with $\kappa$ without bound.
+    the largest stable learning rate. Solid lines are the end-to-end update at depth 2, beside them the exponent $p$ of
+    the loss. Dashed lines are gradient descent (depth 1), for the same $p$. Dots are {starts} starts, lines medians.
+    (b) Dots are the power of $\kappa$ with which steps grow, for each start at depths 2, 3 and 4, where $\kappa$ is
+    large. Lines are the prediction $1 - 2/N + 2/\min(N, p-1)$ at depth $N$. Black bars include the factor $\log \kappa$
+    at depth 2, which adds up to {largest_logarithm:.2g} at these $\kappa$. Of {dots} dots {outliers} are further than
+    {apart:g} from their prediction; the claim compares medians. The dashed line is gradient descent. For powers below
+    this line the gain by depth grows with $\kappa$ without bound.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
     _steps_panel(left, samples)
@@ -91,7 +97,12 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Plot:
     bar = handle("depth 2, with its logarithm", line="", marker="_", ms=9, mew=1.6)
     legend_below(figure, [handle("depth 1", DEPTH_COLOURS[1], DASHED), *depth_handles(depths), bar])
     alt = "Steps against kappa by exponent and depth; most measured powers of kappa are near the predicted curves."
-    return Plot(figure, facts=facts | {"tolerance": settings_of(samples)["tolerance"], "apart": APART}, alt=alt)
+    facts |= {
+        "tolerance": settings_of(samples)["tolerance"],
+        "starts": samples["seed"].nunique(),
+        "apart": APART,
+    }
+    return Plot(figure, facts=facts, alt=alt)
 
 
 def _steps_panel(axis: Axes, samples: Table) -> None:
@@ -100,7 +111,7 @@ def _steps_panel(axis: Axes, samples: Table) -> None:
     for exponent in sorted(steps["exponent"].unique()):
         for depth, line in ((1, DASHED), (2, "-")):
             rows = select(steps, exponent=exponent, depth=depth).dropna(subset="value")
-            label = f"p = {exponent:g}" if depth == 2 else None
+            label = f"$p = {exponent:g}$" if depth == 2 else None
             median_with_draws(axis, rows, "stiffness", DEPTH_COLOURS[depth], line, label)
     axis.set(xscale="log", yscale="log", xlabel=r"$\kappa$, ratio of the lengths", ylabel="steps", title="steps")
     direct_labels(axis)
@@ -131,7 +142,7 @@ def _powers_panel(axis: Axes, tables: Sequence[Table]) -> dict[str, float]:
                 if logarithm:
                     axis.plot(x, predicted, "_", color=COLOURS["black"], ms=9, mew=1.6)
     axis.axhline(2, color=DEPTH_COLOURS[1], ls=DASHED)
-    axis.set(xlabel="exponent p", ylabel=r"power of $\kappa$", title="powers")
+    axis.set(xlabel="exponent $p$", ylabel=r"power of $\kappa$", title="powers")
     return {
         "largest_logarithm": largest_logarithm,
         "dots": int(np.isfinite(distances).sum()),

@@ -16,7 +16,7 @@ from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, lette
 from learning_dynamics.tidy import Table, select
 
 LINES_BY_RATE = ("-", DASHED)  # how medians are drawn: for the smaller learning rate, and for the larger one
-MINIMISER = "nuclear norm minimisation"
+MINIMISER = "minimiser of the nuclear norm"
 
 
 def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimiser_many: Table) -> Plot:
@@ -24,9 +24,9 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
 
     Gradient descent completes a low-rank matrix, from {few} entries in (a) to (c) and from {many} in (d) to (f). The
     error is the mean square over all entries. Rows differ in their vertical axes, columns in depth; shorter lines have
-    fewer scales. Dots are draws. Lines are medians, solid for the smaller learning rate, dashed for the larger where
-    there are two. Grey dotted lines are the minimiser of the nuclear norm (median). Descent stops at a
-    training loss; runs that did not reach it are not drawn ({lost} of {runs}).
+    fewer scales. Dots are {draws} draws. Lines are medians, solid for the smaller learning rate, dashed for the larger
+    where there are two. Grey dotted lines are the minimiser of the nuclear norm (median). Descent stops at a training
+    loss; runs that did not reach it are not drawn ({lost} of {runs}).
     """
     figure, axes = plt.subplots(2, len(few), figsize=(WIDTH, 4.6), sharex=True, sharey="row", squeeze=False)
     for axes_of_row, tables, minimiser_table in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
@@ -48,7 +48,11 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
     solid, dashed = LINES_BY_RATE
     by_rate = [handle("smaller learning rate", line=solid), handle("larger one", line=dashed)]
     legend_below(figure, [*by_rate, handle(MINIMISER, "grey", ":")])
-    facts = {"few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}
+    facts = {
+        "few": observed_entries(minimiser),
+        "many": observed_entries(minimiser_many),
+        "draws": minimiser["draw"].nunique(),
+    }
     return Plot(
         figure,
         facts=facts | unfinished(*few, *many),  # the facts `lost` and `runs`
@@ -68,10 +72,10 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
 
     Gradient descent completes a low-rank matrix, the target, from {few} entries in (a) to (c) and from {many} in (d) to
     (f). Lines are medians over {draws} draws (dots), one for each depth, at the smaller learning rate. Panels (a) and
-    (d) show the mean square error, (b) and (e) the nuclear norm less that of the target. The effective rank in (c) and
-    (f) is the exponential of the entropy of the singular values' shares. Grey dotted lines are the minimiser of the
-    nuclear norm, black dashed ones the target; both are medians over draws too. Runs that did not
-    reach their training loss are left out.
+    (d) show the error, a mean square, (b) and (e) the nuclear norm minus that of the target. The effective rank in (c)
+    and (f) is the exponential of the entropy of the singular values' shares. Grey dotted lines are the minimiser of the
+    nuclear norm, black dashed ones the target; both are medians over draws too. Runs that did not reach their training
+    loss are left out.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.7), sharex=True)
     for axes_of_row, runs, minimiser_run in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
@@ -89,7 +93,7 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
             if quantity in true_values:
                 axis.axhline(true_values[quantity], color=COLOURS["black"], ls=DASHED, lw=1)
             axis.set(xscale="log", yscale="log" if quantity == quantities.ERROR else "linear", ylabel=label)
-        axes_of_row[1].set_title(f"{observed_entries(minimiser_table)} observed entries")
+            axis.set_title(f"{observed_entries(minimiser_table)} entries")
     plt.setp(axes[-1], xlabel="initialisation scale $s$")
     letters(axes.flat)
     others = [handle(MINIMISER, "grey", ":"), handle("target", line=DASHED, lw=1)]

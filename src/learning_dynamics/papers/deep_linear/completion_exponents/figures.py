@@ -34,11 +34,11 @@ def completion_exponents(
     _against_prediction(right, gaussian, gaussian_path, colour=COLOURS["orange"], label="Gaussian factors")
     right.axline((0, 0), slope=1, color=COLOURS["black"], lw=0.8)
     right.set(xlabel=r"predicted, $1 - \alpha$", ylabel="measured", xlim=(0, 1), ylim=(0, 1))
-    right.legend(fontsize=6.5)
+    right.legend(fontsize=7.5, loc="upper left", handlelength=0.6, borderaxespad=0.1)
     for axis, title in ((left, "against the scale"), (middle, "by entries"), (right, "every draw")):
         axis.set_title(title)
     letters((left, middle, right))
-    shared_legend(figure, [middle])
+    shared_legend(figure, [left, middle], ncols=4)
     facts = {
         "draws": uneven["draw"].nunique(),
         "path_scale": settings_of(uneven_path)["scale"],
@@ -54,11 +54,10 @@ def _against_scale(axis: Axes, ends: Table, path: Table) -> None:
         rows = select(ends, quantities.BEYOND_RANK, observed=count)
         medians = rows[rows["converged"]].groupby("scale")["value"].median()
         scales, power = medians.index, np.median(predicted_powers(path, count))
-        axis.loglog(scales, medians, "o-", ms=3, lw=1, color=colour, label=f"{count} entries")
+        axis.loglog(scales, medians, "o-", ms=3, lw=1, color=colour, label=f"(a) {count} entries")
         axis.loglog(scales, medians.iloc[0] * (scales / scales[0]) ** power, ":", color=colour)
-    axis.plot([], [], ":", color=COLOURS["grey"], label="predicted power")
+    axis.plot([], [], ":", color=COLOURS["grey"], label="(a) predicted power")
     axis.set(xlabel="initialisation scale $s$", ylabel=r"$\sigma_{r+1}$ at the end")
-    axis.legend(fontsize=6.5, handlelength=1.2)
 
 
 def _against_entries(axis: Axes, ends_by_depth: dict[int, Table], path: Table) -> None:

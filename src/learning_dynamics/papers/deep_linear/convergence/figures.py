@@ -15,16 +15,16 @@ INITS = {"layer_wise": "orange", "balanced": "blue"}
 
 
 def convergence(initialisations: Table, guarantee: Table) -> Plot:
-    r"""Where gradient descent converges: initialisations, and the assumptions of the guarantee.
+    r"""Where gradient descent converges: initialisations, and the assumptions of the guarantee of slide 22.
 
     Panels (a) and (b) show iterations on a regression to a loss within {tolerance:g} of the least, at the best learning
     rate of a grid. The horizontal axis is the standard deviation of the entries of the end-to-end matrix $W$ at the
     start. Entries of independent Gaussian layers (layer-wise) are scaled so that their product has this deviation.
-    Lines are medians, dots are draws, {reached}. Balanced layers of depth {deepest} take {smallest_ratio:.2g} to
-    {largest_ratio:.3g} times as many iterations as layer-wise ones of the same deviation. (c) Lines show the loss
+    Lines are medians, dots are {draws} draws, {reached}. Balanced layers of depth {deepest} take {smallest_ratio:.2g}
+    to {largest_ratio:.3g} times as many iterations as layer-wise ones of the same deviation. (c) Lines show the loss
     relative to its start. Blue starts meet both assumptions of the guarantee: less loss than every singular matrix, and
-    balanced layers; the black dashed line is the guaranteed bound on their loss. Lines "past a singular $W$" are
-    of balanced layers that stop at a singular matrix on the way. Lines "unbalanced" have diverged, and are cut off at
+    balanced layers; the black dashed line is the guaranteed bound on their loss. Lines "past a singular $W$" are of
+    balanced layers that stop at a singular matrix on the way. Lines "unbalanced" have diverged, and are cut off at
     $10^3$. Lines "shorter step" are of the same starts with the step divided by {shortened:g}; the horizontal axis
     still has the undivided step.
     """
@@ -52,6 +52,7 @@ def convergence(initialisations: Table, guarantee: Table) -> Plot:
     balanced, layer_wise = (_median_steps(select(at_deepest, init=init)) for init in ("balanced", "layer_wise"))
     times_as_many = balanced / layer_wise  # by deviation: a series with the deviations as its index
     facts = {
+        "draws": initialisations["seed"].nunique(),
         "deepest": depths[-1],
         "smallest_ratio": times_as_many.min(),
         "largest_ratio": times_as_many.max(),
@@ -115,15 +116,15 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
 
 
 def guarantees(flows: Table, starts: Table) -> Plot:
-    r"""What the guarantee promises, and how often a random start meets its first assumption.
+    r"""What the guarantee of slide 22 promises, and how often a random start meets its first assumption.
 
-    (a) Marks are the slowest decay rate of the loss along a flow, against the margin $c$. By the first assumption the
-    start has less loss than every matrix with a singular value up to $c$. Solid lines are the guaranteed rate
-    $c^{2(N-1)/N}$ at depth $N$, dashed lines $2N$ times this rate. Dots start at the target with its smallest singular
-    value lowered to $c$. Crosses start as far from the target in random directions, which lower that value less. (b)
-    Dots are the share of {draws} random balanced starts with one output that meet this assumption, against the
-    dimension $d$ of the input. Entries have a standard deviation in proportion to $1/d$ (blue) or $1/\sqrt{d}$
-    (orange). Lines are closed forms.
+    (a) Marks are the smallest average decay rate, $-\ln(\ell(t)/\ell(0))/t$ minimised over $t$, along a flow. By the
+    first assumption the start has less loss than every matrix with a singular value up to the margin $c$. The
+    guaranteed rate is $c^{2(N-1)/N}$ at depth $N$. Dots start at the target with its smallest singular value lowered to
+    $c$. Crosses start equally far from the target, in a random direction; their smallest singular value stays larger.
+    Neighbouring marks are {targets} random targets. (b) Dots are the share of {draws} random balanced starts with one
+    output that meet this assumption at $c$ = {margin:g} over $d$, against the dimension $d$ of the input. Lines are
+    closed forms.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8))
     _decay_panel(left, flows)
@@ -132,17 +133,25 @@ def guarantees(flows: Table, starts: Table) -> Plot:
         *depth_handles(sorted(flows["depth"].unique())),
         handle("guaranteed rate"),
         handle("$2N$ times the guaranteed rate", line=DASHED),
-        handle("start in the smallest direction", line="", marker="o", ms=4),
-        handle("start in a random direction", line="", marker="x", ms=4),
+        handle(r"start, smallest $\sigma_r$ lowered", line="", marker="o", ms=4),
+        handle("start, random direction", line="", marker="x", ms=4),
     ]
     legend_below(figure, handles, columns=3)
+    figure.legends[0].set_title("(a)")
+    figure.legends[0].set_alignment("left")
     letters((left, right))
     alt = "Rates of fall against margins, dots of the guaranteed slope, crosses above; shares of starts by dimension."
-    return Plot(figure, facts={"draws": settings_of(starts)["draws"]}, alt=alt)
+    settings = settings_of(starts)
+    facts = {
+        "targets": flows["seed"].nunique(),
+        "draws": settings["draws"],
+        "margin": settings["margin"] * settings["deviation"],  # c times d, see `probability_of_assumption`
+    }
+    return Plot(figure, facts=facts, alt=alt)
 
 
 def _decay_panel(axis: Axes, flows: Table) -> None:
-    """Draw the slowest decay rates of flows against the margin, between the guaranteed rate and 2N times it."""
+    """Draw the smallest decay rates of flows against the margin, the guaranteed rate, and 2N times it."""
     rates = select(flows, quantities.SMALLEST_RATE)
     for depth in sorted(rates["depth"].unique()):
         colour, rows = DEPTH_COLOURS[depth], select(rates, depth=depth)
@@ -152,14 +161,16 @@ def _decay_panel(axis: Axes, flows: Table) -> None:
         for start, marker in ((quantities.SMALLEST_DIRECTION, "o"), (quantities.RANDOM_DIRECTION, "x")):
             dots = select(rows, start=start)
             axis.plot(dots["margin"], dots["value"], marker, color=colour, ms=4, mew=0 if marker == "o" else 1)
-    axis.set(xscale="log", yscale="log", xlabel="margin $c$", ylabel="slowest decay rate", title="decay of the loss")
+    axis.set(xscale="log", yscale="log", xlabel="margin $c$", ylabel="smallest average decay rate")
+    axis.set_title("decay of the loss")
 
 
 def _random_starts_panel(axis: Axes, starts: Table) -> None:
     """Draw the share of random starts that meet the first assumption against the dimension, with its closed form."""
     settings = settings_of(starts)
     styles = {
-        quantities.OVER_DIMENSION: (COLOURS["blue"], r"$\propto 1/d$"),
+        # purple: blue is a depth in the other panel
+        quantities.OVER_DIMENSION: (COLOURS["purple"], r"$\propto 1/d$"),
         quantities.OVER_ROOT: (COLOURS["orange"], r"$\propto 1/\sqrt{d}$"),
     }
     for deviation, (colour, label) in styles.items():

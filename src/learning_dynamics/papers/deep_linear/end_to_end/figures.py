@@ -15,15 +15,19 @@ from learning_dynamics.tidy import Table, select
 def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Table, *, member: Natural) -> Plot:
     r"""The end-to-end matrix obeys an equation of its own if the layers are balanced.
 
-    (a) Lines are singular values of the product of balanced layers under gradient flow. Dots are those of this
-    equation, the end-to-end dynamics. (b) Lines are the distance between the two matrices, the largest over draws,
-    solid from balanced layers and dashed from Gaussian ones. Solid lines are errors of integration. (c) Dots show how
-    much faster than at depth 1 a singular value $\sigma$ moves, from the layers' velocities. Lines are $N
-    \sigma^{2-2/N}$ at depth $N$. (d) Each line is a draw. Grey lines show how far gradient descent with step $\eta$ has
-    left balance at a fixed time. Blue lines show the imbalance at the end of the flow, over the squared size of the
-    layers, from entries of deviation $s$. Black dashed lines have slope one along grey and two along blue.
+    (a) Lines are singular values of the product of balanced layers under gradient flow. Dots are those of the solution
+    $W$ of the end-to-end equation. (b) Lines are the distance between the layers' product and $W$, the largest over
+    {draws} draws. From balanced layers only the integrator's error remains. (c) Dots show how much faster than at depth
+    1 a singular value $\sigma$ moves, from the layers' velocities. Lines are $N \sigma^{2-2/N}$ at depth $N$. (d) Lines
+    are draws of the imbalance of gradient descent at a fixed time, the norm of $W_{j+1}^\top W_{j+1} - W_j W_j^\top$
+    over all $j$, against the step $\eta$. (e) Lines are draws of the imbalance at the end of a flow, the largest norm
+    over $j$, divided by the squared size of the layers, against the deviation $s$ of the starting entries.
     """
-    figure, ((values_axis, distance_axis), (factor_axis, drift_axis)) = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
+    figure = plt.figure(figsize=(WIDTH, 5.4))
+    grid = figure.add_gridspec(2, 6)
+    values_axis, distance_axis = (figure.add_subplot(grid[0, place]) for place in (slice(0, 3), slice(3, 6)))
+    below = [figure.add_subplot(grid[1, place]) for place in (slice(0, 2), slice(2, 4), slice(4, 6))]
+    factor_axis, drift_axis, imbalance_axis = below
     rows = select(balanced, depth=3, seed=member)  # dots are drawn at every third time, so that lines show
     count = select(rows, shared_quantities.SIGMA)["index"].max()
     for index, colour in enumerate(sequence(count), start=1):
@@ -32,13 +36,18 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
         values_axis.plot(line["time"], line["value"], color=colour, label=rf"$\sigma_{index}$")
         values_axis.plot(dots["time"], dots["value"], ".", color=colour, ms=5)
     values_axis.set(xlabel="gradient-flow time $t$", ylabel="singular values", title="depth 3, balanced")
-    values_axis.legend(fontsize=7.5, loc="center right", bbox_to_anchor=(1.0, 0.74))
+    values_axis.legend(loc="center right", bbox_to_anchor=(1.0, 0.74))
     _distances(distance_axis, balanced, gaussian)
     _factors(factor_axis, balanced)
-    _drifts(drift_axis, descent, starts)
-    letters((values_axis, distance_axis, factor_axis, drift_axis))
-    alt = "Four panels: paths that coincide, distances at rounding for balanced layers, rate factors, orders of drift."
-    return Plot(figure, alt=alt)
+    _draws_with_slope(drift_axis, select(descent, quantities.DRIFT), "learning_rate", 1)
+    imbalance = select(starts, quantities.IMBALANCE_AT_END)
+    imbalance = imbalance[imbalance["scale"] > 0]  # the scale 0 means identity layers
+    _draws_with_slope(imbalance_axis, imbalance, "scale", 2)
+    drift_axis.set(xlabel=r"step $\eta$", ylabel="imbalance", title="descent")
+    imbalance_axis.set(xlabel="deviation $s$", ylabel="imbalance / squared size", title="end of the flow")
+    letters((values_axis, distance_axis, *below))
+    alt = "Five panels: paths that coincide, distances at rounding for balanced layers, rate factors, orders of drift."
+    return Plot(figure, facts={"draws": balanced["seed"].nunique()}, alt=alt)
 
 
 def factors(factors: Table, *, member: Natural) -> Plot:
@@ -88,11 +97,11 @@ def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
         xlabel="gradient-flow time $t$",
         ylabel=r"$\|W_N \cdots W_1 - W\|_F$",
         title="layers and equation",
-        ylim=(1e-14, 30),
+        ylim=(1e-17, 30),
     )
-    handles = depth_handles(sorted(balanced["depth"].unique()))
-    handles.append(handle("unbalanced", line=DASHED))
-    axis.legend(handles=handles, fontsize=7, handlelength=1.4, loc="center left", bbox_to_anchor=(0.0, 0.66), ncols=2)
+    styles = [handle("balanced layers"), handle("Gaussian layers", line=DASHED)]
+    handles = [*depth_handles(sorted(balanced["depth"].unique())), *styles]
+    axis.legend(handles=handles, loc="center left", bbox_to_anchor=(0.0, 0.64), ncols=2)
 
 
 def _factors(axis: Axes, balanced: Table) -> None:
@@ -113,38 +122,23 @@ def _factors(axis: Axes, balanced: Table) -> None:
         xscale="log",
         yscale="log",
         xlabel=r"singular value $\sigma$",
-        ylabel=r"$N \sigma^{2-2/N}$",
+        ylabel="speed over that at depth 1",
         title="factor of the rate",
         xlim=(1e-3, None),
         ylim=(1e-5, None),
     )
-    axis.legend(handles=depth_handles(depths), fontsize=7, handlelength=1.4)
+    axis.legend(handles=depth_handles(depths))
 
 
-def _drifts(axis: Axes, descent: Table, starts: Table) -> None:
-    """Draw imbalances: the drift of descent against its step, that at the end of flows against their start's scale."""
-    drift, imbalance = select(descent, quantities.DRIFT), select(starts, quantities.IMBALANCE_AT_END)
-    imbalance = imbalance[imbalance["scale"] > 0]  # the scale 0 means identity layers
-    _draws_with_slope(axis, drift, "learning_rate", 1, COLOURS["grey"])
-    _draws_with_slope(axis, imbalance, "scale", 2, COLOURS["blue"])
-    axis.set(
-        xscale="log",
-        yscale="log",
-        xlabel=r"step $\eta$; deviation $s$ at the start",
-        ylabel="imbalance",
-        title="how balanced layers are",
-    )
-    handles = [handle(r"descent, by $\eta$", "grey"), handle("flow's end, by $s$", "blue")]
-    axis.legend(handles=[*handles, handle("slopes 1 and 2", line=DASHED)], fontsize=7, handlelength=1.4)
-
-
-def _draws_with_slope(axis: Axes, rows: Table, by: str, slope: int, colour: str) -> None:
+def _draws_with_slope(axis: Axes, rows: Table, by: str, slope: int) -> None:
     """Draw values against the column `by`, a line for each draw, and the power law of exponent `slope` through medians.
 
     The power law goes through the median over draws at the largest value of `by`.
     """
     for _, draw in rows.sort_values(by).groupby("seed"):
-        axis.plot(draw[by], draw["value"], ".-", color=colour, lw=0.8)
+        axis.plot(draw[by], draw["value"], ".-", color=COLOURS["grey"], lw=0.8)
     medians = rows.groupby(by)["value"].median()
     power_law = medians.iloc[-1] * (medians.index / medians.index[-1]) ** slope
-    axis.plot(medians.index, power_law, color=COLOURS["black"], ls=DASHED, lw=1.1)
+    axis.plot(medians.index, power_law, color=COLOURS["black"], ls=DASHED, lw=1.1, label=f"slope {slope}")
+    axis.set(xscale="log", yscale="log")
+    axis.legend(loc="upper left")

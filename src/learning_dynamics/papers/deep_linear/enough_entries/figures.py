@@ -20,7 +20,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     r"""How many observed entries are enough: reconstruction error and nuclear norm against their number, by method.
 
     Networks and the minimiser of the nuclear norm (grey) complete matrices. Rows differ in initialisation scale $s$.
-    Panels (a) and (d) show the mean square error over all entries, (b) and (e) the nuclear norm less that of the
+    Panels (a) and (d) show the mean square error over all entries, (b) and (e) the nuclear norm minus that of the
     target. Lines are medians over at most {draws} draws, without networks that did not reach their training loss
     ({lost} of {runs}). Bands run from the smallest to the largest draw. Panels (c) and (f)
     show the fewest entries from which a draw is recovered, by depth and for the minimiser (min.). Dots are draws, bars
@@ -55,7 +55,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     letters(axes.flat)
     handles = [
         *depth_handles(depths),
-        handle("nuclear norm minimisation", "grey"),
+        handle("minimiser of the nuclear norm", "grey"),
         handle("upper bound", line="", marker="o", ms=5.5, mfc="none"),
     ]
     legend_below(figure, handles)

@@ -43,9 +43,11 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Plot:
     predicted_exponents = {1: 1.0, 2: measurement[1] / measurement[0], 3: 0.0}  # by depth
     for axis, (depth, exponent) in zip(axes[1], predicted_exponents.items(), strict=True):
         _predicted_power(axis, generic, depth, exponent)
-    titles = ("depth 1: linear", "depth 2: a power", "depths 3, 4: bounded")
-    for axis, title in zip(axes[0], titles, strict=True):
-        axis.set(title=title, ylim=(0, None))
+    titles = {"depth 1": "linear", "depth 2": "a power", "depths 3, 4": "bounded"}
+    for (top, bottom), (depths_of_column, shape) in zip(axes.T, titles.items(), strict=True):
+        top.set(title=f"{depths_of_column}: {shape}", ylim=(0, None))
+        bottom.set_title(depths_of_column)
+    for axis in axes[0]:
         axis.legend(fontsize=7, loc="lower right")
     for axis in axes.flat:
         axis.set(xlabel=r"larger singular value $\sigma_1$", ylabel=r"$\sigma_2$")
@@ -90,5 +92,5 @@ def _predicted_power(axis: Axes, generic: Table, depth: int, exponent: float) ->
     line = np.geomspace(np.sqrt(first * last), last, 2)
     # three times the highest end: above all paths, chosen
     power_law = 3 * sigma_2[:, -1].max() * (line / line[-1]) ** exponent
-    label = "the exponent that is predicted"
+    label = "predicted exponent"
     axis.plot(line, power_law, color=COLOURS["orange"], ls=":", lw=1.8, label=label)

@@ -33,7 +33,8 @@ def singular_values(paths: Sequence[Table], *, draw: Natural) -> Plot:
         for quantity, name in ((DIAGONAL, "blue"), (OFF_DIAGONAL, "orange")):
             line = select(rows, quantity)
             gradient_axis.plot(line["time"] / 1000, line["value"], color=COLOURS[name])
-        values_axis.set_title(f"depth {depth_of(table)}")
+        for axis in (values_axis, gradient_axis):
+            axis.set_title(f"depth {depth_of(table)}")
         gradient_axis.set(xlabel="rate × iterations / 1000", yscale="log", xlim=(0, rows["time"].max() / 1000))
     axes[0, 0].set(ylim=(0, None), ylabel=r"singular values $\sigma_r$")
     axes[1, 0].set_ylabel(r"mean entry of $|U^\top \nabla\ell\, V|$")

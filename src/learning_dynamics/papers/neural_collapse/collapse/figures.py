@@ -27,9 +27,9 @@ def fig3(trainings: Sequence[Table]) -> Plot:
 
     Lines show the standard deviation of norms over their mean, for centred class means (solid) and classifiers
     (dashed). Blue lines are of MSE, as in the paper, and thin orange lines of cross-entropy (CE). Lines are geometric
-    means over seeds; bands, under MSE alone, are ranges. Dark orange vertical lines mark 99.9 % train accuracy, median
-    over seeds, under MSE (broad and pale) and under CE (dashed). The learning rate drops tenfold at the dotted lines.
-    In the paper's Figure 3 both spreads fall. {panels} {recipe}
+    means over seeds; bands, under MSE alone, are ranges. Train errors end (99.9 % train accuracy, median over seeds) at
+    the dark orange vertical lines, under MSE (broad and pale) and under CE (dashed). The learning rate drops tenfold at
+    the dotted lines. In the paper's Figure 3 both spreads fall. {panels} {recipe}
     """
     # this standard deviation divides by the number of classes, the one of the authors' code by one fewer
     return _means_and_classifiers(
@@ -133,18 +133,21 @@ def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
     return Plot(drawn.figure, {**drawn.facts, **facts}, drawn.alt)
 
 
-def recipe(trainings: Sequence[Table]) -> str:
-    """Say how networks were trained, for captions."""
+def recipe(trainings: Sequence[Table], *, shown: int | None = None) -> str:
+    """Say how networks were trained, for captions; `shown` is the seed of the one network that a figure shows."""
     settings = settings_of(trainings[0])
     rates = sorted({settings_of(table)["learning_rate"] for table in trainings})
     rates_in_words = f"rate {rates[0]:g}" if len(rates) == 1 else f"rates {rates[0]:g} to {rates[-1]:g}"
     decays = {settings_of(table)["loss"]: settings_of(table)["weight_decay"] for table in trainings}
     decay = " and ".join(f"{value:g} ({LOSSES[loss]})" for loss, value in decays.items())
-    seeds = "one seed" if settings["seeds"] == 1 else f"{settings['seeds']} seeds each"
-    return (
-        f"Networks are trained for {settings['epochs']} epochs in batches of {settings['batch']}, with weight decay "
-        f"{decay}, momentum {settings['momentum']:g} and learning {rates_in_words}, from {seeds}."
+    how = (
+        f"for {settings['epochs']} epochs in batches of {settings['batch']}, with weight decay {decay}, momentum "
+        f"{settings['momentum']:g} and learning {rates_in_words}"
     )
+    if shown is not None:
+        return f"The network is trained {how}; seed {shown} of {settings['seeds']} is shown."
+    seeds = "one seed" if settings["seeds"] == 1 else f"{settings['seeds']} seeds each"
+    return f"Networks are trained {how}, from {seeds}."
 
 
 def _annotate(

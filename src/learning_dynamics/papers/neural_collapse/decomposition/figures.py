@@ -240,10 +240,11 @@ def fig2(trainings: Sequence[Table], *, decay: Decay) -> Plot:
     distance from the simplex. Pink is $\mathcal{L}_{\mathrm{LS}}^\perp$, what the network's classifier loses against
     the least-squares one, whose loss $\mathcal{L}_{\mathrm{LS}}$ is blue plus green. Dashed lines leave out what weight
     decay adds to blue and pink; it keeps $\mathcal{L}_{\mathrm{NC1}}$ from zero. Lines are geometric means and bands
-    are ranges over seeds. The broad orange line marks 99.9 % train accuracy, median over seeds. The learning rate drops
-    tenfold at the dotted lines. In the paper's Figure 2 $\mathcal{L}_{\mathrm{LS}}^\perp$ becomes negligible from an
-    early epoch on, and $\mathcal{L}_{\mathrm{NC2/3}}$ falls fastest. Here $\mathcal{L}_{\mathrm{LS}}^\perp$ ends at
-    {share:.1g} of the loss (mean over trainings). {panels} {recipe} {convention}
+    are ranges over seeds. Train errors end at the broad orange line (99.9 % train accuracy, median over seeds). The
+    learning rate drops tenfold at the dotted lines. In the paper's Figure 2 $\mathcal{L}_{\mathrm{LS}}^\perp$ becomes
+    negligible from an early epoch on, and $\mathcal{L}_{\mathrm{NC2/3}}$ falls fastest. Here
+    $\mathcal{L}_{\mathrm{LS}}^\perp$ ends at {share:.1g} of the loss (mean over trainings). {panels} {recipe}
+    {convention}
     """
     figure, panels = training_grid(trainings, height=2.6)
     shares = []

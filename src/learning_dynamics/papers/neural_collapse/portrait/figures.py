@@ -18,10 +18,12 @@ from learning_dynamics.papers.neural_collapse.trainings import data_and_network
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, plain_number, shared_legend
 from learning_dynamics.tidy import Quantity, Table
 
+SEED = 0  # the seed whose features are drawn, the only one that has portraits
 CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
 INSET = 0.42  # side of the inset, as a share of the panel's shorter side
 MARGIN = 1.15  # half a side of a picture of fig13, over the largest coordinate in it
-INSET_MARGIN = 1.1  # the same of the inset of fig1
+INSET_MARGIN = 1.1  # the same of the insets of fig1 and fig13
+SMALL = 0.25  # chosen: features that fill less of a picture of fig13, in width and height, are enlarged in an inset
 # the matrices A of fig13: symmetric, positive definite
 A_1 = np.array([[1.6, 0.9], [0.9, 0.8]])
 A_2 = np.array([[0.7, -0.45], [-0.45, 1.3]])
@@ -44,14 +46,13 @@ class Portrait:
 def fig1(training: Table) -> Plot:
     """Portrait of neural collapse: features, class means and classifiers in the plane of three class means.
 
-    One training under MSE ({network}, seed 0) is shown at its first, a middle and its last recorded epoch. (a) to (c)
-    Small dots are last-layer features of {examples} train images of each of the classes 0, 1 and 2. Large dots, which
-    may cover small ones, are their class means, and arrows are the classifiers. The triangle is the simplex nearest to
-    the means. All are projected onto the plane of the three means. Features and means are relative to the average of
-    the means, in units of the means' mean norm; classifiers are relative to their own average, in units of their own
-    mean norm. (d) to (f) The same features less their class means are on one scale for all epochs. The cross marks no
-    deviation. The inset enlarges (f) {zoom:.0f} times. The paper's Figure 1, from Papyan, Han and Donoho (2020), shows
-    the same two views. {recipe}
+    One training under MSE ({network}) is shown at its first, a middle and its last recorded epoch. (a) to (c) Dots are
+    last-layer features of {examples} train images of each of the classes 0, 1 and 2. Rings are their class means, and
+    arrows are the classifiers. The triangle is the simplex nearest to the class means. All are projected onto the plane
+    of the three class means. The origin is the average of these means, whose distances from it average one. Classifiers
+    are centred and scaled likewise, by themselves. (d) to (f) show each feature minus its class mean, all three panels
+    on one scale. The inset enlarges (f) {zoom:.0f} times. The paper's Figure 1, from Papyan, Han and Donoho (2020),
+    shows the same two views. {recipe}
     """
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(2, len(portraits), figsize=(WIDTH, 5.0), sharex="row", sharey="row", squeeze=False)
@@ -59,19 +60,21 @@ def fig1(training: Table) -> Plot:
         above, below = column
         _portrait_panel(above, portrait)
         _deviation_panel(below, portrait.deviations)
-        above.set_title(f"epoch {epoch}")
+        for axis in column:
+            axis.set_title(f"epoch {epoch}")
     last_portrait = portraits[max(portraits)]
     half_width = INSET_MARGIN * np.abs(last_portrait.deviations).max()
     inset = axes[1, -1].inset_axes((0.56, 0.56, INSET, INSET))
     _deviation_panel(inset, last_portrait.deviations)
     inset.set(xlim=(-half_width, half_width), ylim=(-half_width, half_width), xticks=[], yticks=[], aspect="equal")
+    inset.spines[:].set_visible(True)  # a frame: two sides alone look like axes
     axes[0, 0].set_ylabel("features, means, classifiers")
     axes[1, 0].set_ylabel("deviations from means")
     for axis in axes.ravel():
         axis.set(aspect="equal", xticks=[], yticks=[])
         axis.spines[:].set_visible(False)
     letters(axes.flat)
-    shared_legend(figure, ncols=6, markerscale=1.6)
+    shared_legend(figure, ncols=4, markerscale=1.6)
     # at equal aspect the inset is a square, on the shorter side of its panel
     shorter_side = min(np.ptp(axes[1, -1].get_xlim()), np.ptp(axes[1, -1].get_ylim()))
     spread = np.sqrt(np.mean(last_portrait.deviations**2))
@@ -85,23 +88,22 @@ def fig1(training: Table) -> Plot:
         "spread": spread,
         "examples": last_portrait.features.shape[1],
         "network": title_of(data_and_network(training)),
-        "recipe": recipe([training]),
+        "recipe": recipe([training], shown=SEED),
     }
     return Plot(figure, facts, alt)
 
 
 def fig13(training: Table) -> Plot:
-    r"""The fibre bundle: features $AX$ on one fibre have the same predictions and the same loss as their representative
-    $X$.
+    r"""Multiplying features $X$ by an invertible matrix $A$ changes neither predictions nor loss: the fibre bundle.
 
-    Columns are the epochs of `fig1`, and dots its features ({network}), in the plane of three class means. (d) The base
-    space has the representatives $X$, whose within-class covariance is the identity. Training moves along the arrows.
-    Grey lines lead up along the fibre of each $X$. (c) The network's own features are $H = \Sigma_W^{1/2}X$. (a), (b)
-    Further up is $AX$ for two other symmetric positive-definite $A$. Shades show the classes that each picture's
-    least-squares classifier decides for. Below is its square loss. It is the same on one fibre to rounding (relative
-    difference {difference:.0e}), and differs between fibres. All pictures in (d) have one scale; the black bar is ten
-    standard deviations within classes. Other pictures have scales of their own. The paper's Figure 13 describes the
-    same bundle.
+    Columns are the epochs of `fig1`, and dots its features ({network}) in the plane of three class means. Each column
+    is one fibre (grey line). (a), (b) $A_2X$ and $A_1X$ for two symmetric positive-definite matrices. (c) The network's
+    own features $H$, with the covariance $\Sigma_W$ within classes. (d) In the base space are representatives $X$,
+    whose covariance within classes is the identity. Training moves along the arrows. Shades show the classes that each
+    picture's least-squares classifier decides for. Its square loss, printed below the picture, is the same down a
+    column (to a relative difference of {difference:.0e}) and differs between columns. Pictures in (d) have one scale;
+    the black bar is ten standard deviations within classes. Insets and other pictures have scales of their own. The
+    paper's Figure 13 describes the same bundle.
     """
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(4, len(portraits), figsize=(WIDTH, 8.0), squeeze=False)
@@ -124,6 +126,8 @@ def fig13(training: Table) -> Plot:
             _fibre_panel(column[2], representative @ root),
             _fibre_panel(below, representative, half_side=base),
         ]
+        if np.abs(representative).max() < SMALL * base:
+            _enlarge(below, representative)
         differences.append(np.ptp(losses) / losses[0])  # equal losses on a fibre, but for rounding
         column[0].set_title(f"fibre at epoch {epoch}")
         below.set_facecolor("#f4f4f4")
@@ -172,18 +176,18 @@ def _draw_links(figure: plt.Figure, axes: np.ndarray) -> None:
 
 
 def _coordinates(rows: pd.DataFrame, quantity: Quantity) -> np.ndarray:
-    """Return the coordinates of a quantity in the plane, for seed 0, shape (classes, examples, 2).
+    """Return the coordinates of a quantity in the plane, for `SEED`, shape (classes, examples, 2).
 
     Class means and classifiers are one example of their class.
     """
-    chosen = rows[(rows["quantity"] == quantity) & (rows["seed"] == 0)]
+    chosen = rows[(rows["quantity"] == quantity) & (rows["seed"] == SEED)]
     # rows are sorted by class, then by example; columns are the coordinates 1 and 2
     wide = chosen.pivot_table(index=["label", "example"], columns="index", values="value")
     return wide.to_numpy().reshape(chosen["label"].nunique(), -1, 2)
 
 
 def _read_portraits(training: Table) -> dict[int, Portrait]:
-    """Return the portraits of a training's seed 0 by epoch, the first epoch first.
+    """Return the portraits of a training's `SEED` by epoch, the first epoch first.
 
     Raises
     ------
@@ -214,18 +218,19 @@ def _portrait_panel(axis: Axes, portrait: Portrait) -> None:
     axis.add_patch(Polygon(simplex, closed=True, fill=False, ec=COLOURS["grey"], lw=1.0, label="simplex"))
     _scatter_classes(axis, portrait.features, alpha=0.45)
     for label, colour in enumerate(CLASS_COLOURS):
-        axis.plot(*portrait.means[label], "o", ms=8, color=colour, mec="white", mew=0.9, zorder=4)
-        # arrows above the dots, so that their heads are seen where classifiers meet means
+        # rings, so that features are seen where they gather at their mean
+        axis.plot(*portrait.means[label], "o", ms=10, color=colour, mfc="none", mew=1.8, zorder=4)
+        # arrows above the rings, so that their heads are seen where classifiers meet means
         arrow = {"arrowstyle": "-|>", "color": COLOURS["black"], "lw": 1.1, "shrinkA": 0, "shrinkB": 0}
         axis.annotate("", portrait.classifiers[label], (0, 0), arrowprops=arrow | {"mutation_scale": 9}, zorder=6)
-    axis.plot([], [], "o", ms=6, color=COLOURS["grey"], mec="white", label="class means")
+    axis.plot([], [], "o", ms=6, color=COLOURS["grey"], mfc="none", mew=1.8, label="class means")
     axis.plot([], [], color=COLOURS["black"], marker=">", markevery=[-1], ms=3, lw=1.1, label="classifiers")
 
 
 def _deviation_panel(axis: Axes, deviations: np.ndarray) -> None:
     """Draw deviations from class means, shape (3, examples, 2), and a cross where they are zero."""
     _scatter_classes(axis, deviations, alpha=0.5)
-    axis.plot(0, 0, "+", color=COLOURS["black"], ms=7, zorder=4)
+    axis.plot(0, 0, "+", color=COLOURS["black"], ms=7, zorder=4, label="no deviation")
 
 
 def _fibre_panel(axis: Axes, features: np.ndarray, half_side: float | None = None) -> float:
@@ -234,15 +239,30 @@ def _fibre_panel(axis: Axes, features: np.ndarray, half_side: float | None = Non
     `features` have shape (3, examples, 2). `half_side` is half the square's side, by default `MARGIN` times the largest
     coordinate.
     """
+    loss = _draw_decisions(axis, features, MARGIN * np.abs(features).max() if half_side is None else half_side)
+    axis.set_xlabel(f"loss {plain_number(loss, digits=3)}", fontsize=8, labelpad=2, loc="left")
+    return loss
+
+
+def _enlarge(axis: Axes, features: np.ndarray) -> None:
+    """Draw features and decisions again in a corner of their panel, on the scale of these features."""
+    inset = axis.inset_axes((0.56, 0.56, INSET, INSET))
+    _draw_decisions(inset, features, INSET_MARGIN * np.abs(features).max())
+    inset.spines[:].set_visible(True)
+
+
+def _draw_decisions(axis: Axes, features: np.ndarray, half_side: float) -> float:
+    """Draw features and the decisions of their least-squares classifier, and return its loss.
+
+    `features` have shape (3, examples, 2), and `half_side` is half the side of the square around 0 that is drawn.
+    """
     weights, bias, loss = theory.least_squares_classifier(features)
-    half_side = MARGIN * np.abs(features).max() if half_side is None else half_side
     coordinates = np.linspace(-half_side, half_side, 201)
     x, y = np.meshgrid(coordinates, coordinates)
     decisions = np.argmax(np.stack([x, y], axis=-1) @ weights.T + bias, axis=-1)
     axis.contourf(x, y, decisions, levels=[-0.5, 0.5, 1.5, 2.5], colors=CLASS_COLOURS, alpha=0.15)
     _scatter_classes(axis, features, alpha=0.7)
     axis.set(aspect="equal", xticks=[], yticks=[])
-    axis.set_xlabel(f"loss {plain_number(loss, digits=3)}", fontsize=8, labelpad=2, loc="left")
     return loss
 
 
