@@ -44,7 +44,7 @@ def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, membe
     )
     dashes = [
         line_handle("Corollary 3.1", "black", DASHES, 1.0),
-        line_handle("orthogonal layer of equal size", "vermilion", DASHES, 1.0),
+        line_handle("orthogonal, equal mean square", "vermilion", DASHES, 1.0),
     ]
     figure = spectra_against_limits(titles, (large, small, printed, deviation), member, top, height=2.6, entries=dashes)
     return Plot(
@@ -67,11 +67,11 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
     the square grows. The unit is $\gamma$ times the smallest eigenvalue $\lambda_{\min}$ of $XX^\top$. The two grey
     levels are lower bounds on these rates: (C.13) at 2 for the solid curves, and the corrected bound at 4 for the
     dashed ones. $|R|^2$ breaks its bound; $|Y - X\beta|^2$ keeps its own. The axis is linear between $-10$ and $10$.
-    Here the small scale shows the draw on which $|R|^2$ grows most; it grows for a while in {growing_draws} draws. (e)
-    Theory keeps each eigenvalue of the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$ at $2\gamma$. Lines show the largest
-    error as a share of $2\gamma$. It is the integrator's, and a larger share of a small $2\gamma$. (f) From balanced
-    layers, whose imbalance is zero, the rank of $W_1$ never exceeds $k$. The first $k$ singular values fall before they
-    rise.
+    Here the small scale shows the draw on which $|R|^2$ grows most; it grows for a while in {growing_draws} of {draws}
+    draws. (e) Theory keeps each eigenvalue of the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$ at $2\gamma$. Lines show the
+    largest error as a share of $2\gamma$. It is the integrator's, and a larger share of a small $2\gamma$. (f) From
+    balanced layers, whose imbalance is zero, the rank of $W_1$ never exceeds $k$. The first $k$ singular values fall
+    before they rise.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.6))
     (loss_axis, predictor_axis, parameter_axis), (rate_axis, imbalance_axis, rank_axis) = axes
@@ -117,7 +117,7 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
     legend_below(figure, [*handles, *index_handles(top)])
     return Plot(
         figure,
-        facts={"growing_draws": int((least_rates < 0).sum())},
+        facts={"growing_draws": int((least_rates < 0).sum()), "draws": len(least_rates)},
         alt="Losses and distances fall exponentially; with unequal rows the distance from the minimum-norm predictor "
         "stays. The gradient's square grows for a while in {growing_draws} draws at small scale.",
     )

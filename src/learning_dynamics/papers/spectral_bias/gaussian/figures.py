@@ -13,16 +13,15 @@ def fig4(large_second_layer: Table, small_second_layer: Table, *, member: Natura
     outputs, are coloured. Orange dashes show the limits that Corollary 3.1 gives an orthogonal layer of equal mean
     square with $W_2 = 0$. (a) The second layer $W_2$ starts larger. (b) $W_2$ starts smaller. The paper says of its
     Figure 4 that the evolution follows the trend predicted from $W_2 = 0$. We read this as: the first $k$ grow, and the
-    others stay. The larger $W_2$ starts, the less $W_1$ has to grow: in
-    (a) the first $k$ end further below the dashes. The $k$-th value may then not stand out from the others. The claim
-    counts the draws on which it does.
+    others stay. The larger $W_2$ starts, the less $W_1$ has to grow: in (a) the first $k$ end further below the dashes.
+    The $k$-th value may then not stand out from the others. The claim counts the draws on which it does.
     """
     tables = (large_second_layer, small_second_layer)
     titles = [
         rf"variance of $W_1$ {settings['variance']:g}, of $W_2$ {settings['output_variance']:g}"
         for settings in map(settings_of, tables)
     ]
-    dashes = [line_handle("orthogonal layer of equal size", "vermilion", DASHES, 1.0)]
+    dashes = [line_handle("orthogonal, equal mean square", "vermilion", DASHES, 1.0)]
     figure = spectra_against_limits(titles, tables, member, top, height=2.7, entries=dashes)
     return Plot(
         figure, alt="Panels of singular values over time; the largest singular values rise, the others move little."

@@ -60,13 +60,13 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Plot:
 def label_noise_moments(ensembles: Sequence[Table]) -> Plot:
     r"""Means over many paths of label-noise descent, and of the process of appendix D.
 
-    Each column is one data set, with its own number of samples $n$. (a), (b) Panels show the mean of $|a|^2$, with the
-    output weights $a$. (c), (d) Panels show the growth of the mean square of each row of $V^\top W$, where
-    $X = U D V^\top$. Colours of rows go from dark for the largest $D_j$ to light for the smallest. Dots show descent
-    after $t$ steps of size $\eta$ with label noise of standard deviation $\delta$. Bars are 95 % intervals by exact
-    standard errors. As steps are finite, the first dots in (c) and (d) are below the lines. Solid lines show the
-    process $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$ of appendix D. Dashes show the same process with all
-    $D_j$ at their quadratic mean, which raises all rows by the same amount.
+    Each column is one data set, with {paths} paths. (a), (b) Panels show the mean of $|a|^2$, with the output weights
+    $a$. (c), (d) Panels show the growth of the mean square of each row of $V^\top W$, where $X = U D V^\top$. Colours
+    of rows go from dark for the largest $D_j$ to light for the smallest. Dots show descent after $t$ steps of size
+    $\eta$ with label noise of standard deviation $\delta$. Bars are 95 % intervals by exact standard errors. As steps
+    are finite, the first dots in (c) and (d) are below the lines. Solid lines show the process $dW = X^\top dB\,
+    a^\top$, $da = W^\top X^\top dB$ of appendix D. Dashes show the same process with all $D_j$ at their quadratic mean,
+    which raises all rows by the same amount.
     """
     figure, axes = plt.subplots(2, len(ensembles), figsize=(WIDTH, 4.4), sharex=True, sharey="row", squeeze=False)
     for (top, bottom), table in zip(axes.T, ensembles, strict=True):
@@ -88,7 +88,8 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Plot:
             guide(axis, equal["time"], equal["value"])
             axis.set(yscale="log")
         bottom.set(xlabel=r"time $(\eta\delta)^2 t$")
-        top.set_title(f"$n = {table['samples'].iloc[0]}$, $d = {table['inputs'].iloc[0]}$")
+        for axis in (top, bottom):
+            axis.set_title(f"$n = {table['samples'].iloc[0]}$, $d = {table['inputs'].iloc[0]}$")
     axes[0, 0].set_ylabel(r"mean of $|a|^2$")
     axes[1, 0].set_ylabel("growth of the rows")
     letters(axes.flat)
@@ -101,4 +102,5 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Plot:
         line_handle("of the smallest", smallest, width=1.6),
     ]
     legend_below(figure, handles)
-    return Plot(figure, alt="Dots on the solid lines; the rows' growths lie decades apart, far from the dashed line.")
+    alt = "Dots on the solid lines; the rows' growths lie decades apart, far from the dashed line."
+    return Plot(figure, {"paths": settings_of(ensembles[0])["paths"]}, alt=alt)

@@ -60,20 +60,20 @@ def fig3b(paths: Table, exponents: Table) -> Plot:
 def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, reliable: Fraction) -> Plot:
     r"""The noise-driven process over many paths: moments explode, paths align, the commutator keeps its mean size.
 
-    The process is that of `fig3a`, in 2, 3 and 5 dimensions. Bars are 95 % intervals, and shades hold eight in ten
-    paths. A sample mean is drawn only while the largest thousandth of the paths makes up at most {reliable:.0%} of the
-    sum. (a) Marks show second moments of a column $w_i$ of $W$ (blue) and of an entry of $a$ (orange), for $d = 2$
-    (dots) and $d = 5$ (crosses). Dashes show their exact courses. Late sample means fall below these: rare paths, which
-    samples miss, carry the moments. (b) For $d = 2$, $e = W_{i1} a_2 - W_{i2} a_1$ is an entry of the commutators of
-    rows with $a$. The mean of $|e|$ (dark orange dots) tends to the constant {limit:.3f}, computed exactly (dark orange
-    dashes), where the paper has 0. Its median (blue) decays, in the long run at the rate {rate:.3f} (black dashes,
-    slope only). (c) Dots show the mean length $|c|$ of the commutator of two columns,
-    $c = W_{\cdot 1} a_2 - W_{\cdot 2} a_1$. Dashes show exact courses, whose late growth rates are {growing} (at zero
-    the mean tends to a constant). (d) For $d = 2$, dark orange dots show the mean sine of the angle between a row of
-    $W$ and $a$, and the blue line the median. Mean and median fall. Green squares show the mean of $\det W$, a
-    martingale: it is 1 (line), while the median falls (dotted). (e) Means of powers of $|W|$ all grow for $d = 5$, as
-    Proposition 4.1 (b) says. (f) Lines show medians of $|c|$. Dashes have the slopes of the almost sure rates
-    $\lambda_1 + \lambda_2$ (see `exponents`): negative, zero and positive in 2, 3 and 5 dimensions.
+    The process is that of `fig3a`, in 2, 3 and 5 dimensions ({paths} paths). Bars are 95 % intervals, and shades hold
+    eight in ten paths. A sample mean is drawn only while the largest thousandth of the paths makes up at most
+    {reliable:.0%} of the sum. (a) Marks show second moments of a column $w_i$ of $W$ (blue) and of an entry of $a$
+    (orange), for $d = 2$ (dots) and $d = 5$ (crosses). Dashes show their exact courses. Late sample means fall below
+    these: rare paths, which samples miss, carry the moments. (b) For $d = 2$, $e = W_{i1} a_2 - W_{i2} a_1$ is an entry
+    of the commutators of rows with $a$. The mean of $|e|$ (dark orange dots) tends to the constant {limit:.3f},
+    computed exactly (dark orange dashes), where the paper has 0. Its median (blue) decays, in the long run at the rate
+    {rate:.3f} (black dashes, slope only). (c) Dots show the mean length $|c|$ of the commutator of two columns, $c =
+    W_{\cdot 1} a_2 - W_{\cdot 2} a_1$. Dashes show exact courses, whose late growth rates are {growing} (at zero the
+    mean tends to a constant). (d) For $d = 2$, dark orange dots show the mean sine of the angle between a row of $W$
+    and $a$, and the blue line the median. Mean and median fall. Green squares show the mean of $\det W$, a martingale:
+    it is 1 (line), while the median falls (dotted). (e) Means of powers of $|W|$ all grow for $d = 5$, as Proposition
+    4.1 (b) says. (f) Lines show medians of $|c|$. Dashes have the slopes of the almost sure rates $\lambda_1 +
+    \lambda_2$ (see `exponents`): negative, zero and positive in 2, 3 and 5 dimensions.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
     (moment_axis, entry_axis, mean_length_axis), (angle_axis, power_axis, median_length_axis) = axes
@@ -135,7 +135,8 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     ]
     legend_below(figure, handles, 4)
     growing = ", ".join(f"{max(theory.mean_commutator_rate(inputs), 0.0):.3f}" for inputs in spaces)
-    facts = {"reliable": reliable, "limit": limit, "rate": rate, "growing": growing}
+    paths = ", ".join(f"{table['paths'].iloc[0]:.0f}" for table in spaces.values())
+    facts = {"reliable": reliable, "limit": limit, "rate": rate, "growing": growing, "paths": paths}
     return Plot(
         figure, facts, alt="Means of moments rise on exact curves; the median commutator falls, its mean does not."
     )

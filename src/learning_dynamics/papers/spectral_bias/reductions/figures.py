@@ -21,8 +21,8 @@ def mirror(vector: Table, scalar: Table, *, member: Natural) -> Plot:
     the smaller layer $Z_1$ (Lemma 3.1), lines those of $W_1$. Most stay on one line near zero. (b) Dots show the
     singular values of the Riccati equation's solution (Lemma 3.3), lines those of $\alpha$. (c) Lines show mirror
     coordinates $\frac{1}{2}\sinh^{-1}(\sigma/\gamma)$ of the singular values $\sigma$ of $\beta$. Dots show the
-    integral of the force $-\partial L/\partial\sigma$. Dashes show the gradient of the potential as printed, which does
-    not follow that integral (Theorem 3.2 (a), errata 1). (d) With one output, lines show the entries of $\beta$, and
+    integral of the force $-\partial L/\partial\sigma$. Dashes show the gradient of the potential as printed in Theorem
+    3.2 (a), which does not follow that integral (errata 1). (d) With one output, lines show the entries of $\beta$, and
     dots those of the mirror flow (Theorem 3.2 (b)).
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))

@@ -38,17 +38,17 @@ def fig2(small: Table, large: Table, *, percent: Count, loss: Fraction) -> Plot:
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
     member = typical_draw(small, percent, loss)
-    for axis, table in zip(axes[0], (small, large), strict=True):
+    for axis, table, weights in zip(axes[0], (small, large), ("small", "large"), strict=True):
         singular_values(axis, table, member)
         settings = settings_of(table)
-        title = rf"initial scale ${power(settings['scale'])}$"
+        title = rf"{weights} weights, initial scale ${power(settings['scale'])}$"
         axis.set(xscale="log", xlim=(settings["first_time"], table["time"].max()), ylim=(0, None), title=title)
         axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$")
     rank_axis, cosine_axis = axes[1]
     _draw_last_ranks(rank_axis, small, large, percent)
     _draw_cosines(cosine_axis, small, large)
     inputs = int(select(small, SIGMA_W1)["index"].max())
-    grey = Patch(color=COLOURS["grey"], alpha=0.6, label="(d): spans at random")
+    grey = Patch(color=COLOURS["grey"], alpha=0.6, label="(d): random spans")
     letters(axes.flat)
     legend_below(figure, [*index_handles(inputs), grey])
     return Plot(
@@ -63,9 +63,9 @@ def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plo
     slowly than time to the power of -{slope:g}. The first is the saddle at zero, near which draws start. Phase 1 lasts
     until the end of the second. (b) Bars show shares of draws by number of plateaus, at the scale of (a). Hatched parts
     are draws of rank 1 when the second plateau begins. {share_without_second_plateau:.0%} of draws have no second
-    plateau. (c) Dots show, on other draws, the share that has rank 1 when a second plateau begins and fits the data at
-    the end, at each initial scale. Its 95 % intervals are above one half (dashed) {where_above_half}. The paper
-    says of its Figure 5a, which shows one draw, that the loss goes from saddle to saddle.
+    plateau. (c) Dots show, of {other_draws} other draws each, the share that has rank 1 when a second plateau begins
+    and fits the data at the end, at each initial scale. Its 95 % intervals are above one half (dashed)
+    {where_above_half}. The paper says of its Figure 5a, which shows one draw, that the loss goes from saddle to saddle.
     """
     figure, (loss_axis, counts_axis, share_axis) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
     _draw_loss_and_plateaus(loss_axis, small, typical_draw(small, percent, loss))
@@ -94,6 +94,7 @@ def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plo
         "slope": settings_of(small)["slope"],
         "share_without_second_plateau": float((n_plateaus < 2).mean()),
         "where_above_half": where_above_half,
+        "other_draws": min(table["seed"].nunique() for _, table in scales.groupby("scale")),
     }
     return Plot(figure, facts, alt="A loss that falls in steps, with flat stretches shaded.")
 
@@ -129,8 +130,8 @@ def _draw_last_ranks(axis: Axes, small: Table, large: Table, percent: int) -> No
     inputs = int(select(small, SIGMA_W1)["index"].max())
     ranks = np.arange(1, inputs + 1)
     for shift, table, colour, label in (
-        (-0.2, small, "blue", "small scale"),
-        (0.2, large, "orange", "large scale"),
+        (-0.2, small, "blue", "small weights"),
+        (0.2, large, "orange", "large weights"),
     ):
         counts = np.bincount(last_ranks(table, percent).astype(int), minlength=inputs + 1)[1:]
         axis.bar(ranks + shift, counts / counts.sum(), width=0.4, color=COLOURS[colour], label=label)

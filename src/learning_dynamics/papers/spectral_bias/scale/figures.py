@@ -65,7 +65,7 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
         line_handle("its bound", style="--"),
         marks_handle("(c): measured"),
         line_handle("predicted", "blue"),
-        line_handle("by the bound", "vermilion", "--"),
+        line_handle("promised by the bound", "vermilion", "--"),
     ]
     legend_below(figure, handles, columns=4)
     facts = {
@@ -77,17 +77,18 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
 
 
 def vanishing(vector: Table, scalar: Table) -> Plot:
-    r"""The limit of a vanishing scale, on all draws.
+    r"""The limit of a vanishing scale.
 
-    (a) Dots show half the squared norm of the parameters $\theta$ at the end of gradient flow, less the nuclear norm of
-    $\beta_*$. This excess is of first order in the scale and below $d\gamma$ (dashes). At the smallest scale the
-    remaining residual hides it, and no dot is drawn. (b) Potentials of the singular values of $\beta$ are divided by
-    $\ln(1/\gamma) \|\beta\|_*$. Triangles show the hyperbolic entropy, which tends to 1 (dashes), as the paper says.
-    Dots show the potential that the dynamics have, half of the entropy. Crosses show the potential as printed in
-    Theorem 3.2 (a) (errata 1). Dots and crosses tend to one half (solid line). All three converge logarithmically. (c)
-    With one output, dots show $\sigma_2(W_1)^2/\sigma_1(W_1)^2$, a function of $\gamma/|\beta_*|$ alone (line).
-    Triangles show the largest sine of the angle between a column of $W_1$ and $\beta$. This sine falls as
-    $\gamma^{1/2}$ once $\gamma$ is below $|\beta_*|$ times that column's squared share of the first gradient.
+    (a) For {draws} draws dots show half the squared norm of the parameters $\theta$ at the end of gradient flow, minus
+    the nuclear norm of $\beta_*$. This excess is of first order in the scale and below $d\gamma$ (dashes). At the
+    smallest scale the remaining residual hides it, and no dot is drawn. (b) Potentials of the singular values of
+    $\beta$ are divided by $\ln(1/\gamma) \|\beta\|_*$. Triangles show the hyperbolic entropy, which tends to 1
+    (dashes), as the paper says. Dots show the potential that the dynamics have, half of the entropy. Crosses show the
+    potential as printed in Theorem 3.2 (a) (errata 1). Dots and crosses tend to one half (solid line). All three
+    converge logarithmically. (c) With one output, dots show $\sigma_2(W_1)^2/\sigma_1(W_1)^2$, a function of
+    $\gamma/|\beta_*|$ alone (line). Triangles show the largest sine of the angle between a column of $W_1$ and $\beta$.
+    This sine falls as $\gamma^{1/2}$ once $\gamma$ is below $|\beta_*|$ times that column's squared share of the first
+    gradient.
     """
     figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     norm_axis, potential_axis, ratio_axis = axes
@@ -98,7 +99,9 @@ def vanishing(vector: Table, scalar: Table) -> Plot:
     potential_axis.legend(loc="center")
     ratio_axis.legend(loc="lower right")
     return Plot(
-        figure, alt="Excess norms just below a line of slope one; potentials that tend to one half or one; a crossover."
+        figure,
+        facts={"draws": len(Draws(vector).entries(quantities.NUCLEAR_NORM))},
+        alt="Excess norms just below a line of slope one; potentials that tend to one half or one; a crossover.",
     )
 
 
