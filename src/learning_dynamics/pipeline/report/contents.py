@@ -108,6 +108,7 @@ class OtherScales:
     """What a paper's claims say at its other scales."""
 
     summary: str  # a clause on how many claims get another verdict at each scale
+    how_to_read: str  # sentences on what the table below has
     trained_on: list[str]  # for each scale what it trains on, in words
     # claims with another verdict at some scale, each with its verdicts in words: here, then at each scale
     turned: list[tuple[Row, list[str]]]
@@ -369,13 +370,14 @@ def compare_scales(claims: Sequence[Row], scales: pd.DataFrame) -> OtherScales:
         if has_turned:
             turned.append((claim, texts))
     counts = [f"{n_turned[scale]} of {n_judged[scale]} on {name}" for scale, name in enumerate(trained_on)]
-    summary = (
-        f"Claims about trainings with another verdict at another scale: {', '.join(counts)}. In the table measured "
-        "numbers are in brackets, with their bounds; where another check decided than here, its quantity is named. "
-        "Verdicts whose deciding check has another name by now are not counted: its criterion may have changed, or its "
-        "name alone. A cell is empty where the claim was not judged at that scale, or was judged on the same runs"
+    summary = f"Claims about trainings with another verdict at another scale: {', '.join(counts)}"
+    how_to_read = (
+        "In the table measured numbers are in brackets, with their bounds; where another check decided than here, its "
+        "quantity is named. Verdicts whose deciding check has another name by now are not counted: its criterion may "
+        "have changed, or its name alone. A cell is empty where the claim was not judged at that scale, or was judged "
+        "on the same runs."
     )
-    return OtherScales(summary, trained_on, turned)
+    return OtherScales(summary, how_to_read, trained_on, turned)
 
 
 def _lead(figure: Exhibit, block: Mapping[str, Any], where: str) -> Lead:

@@ -188,7 +188,10 @@ def paper_page(paper: Paper, folder: Path) -> str:
     lines.append(prose(paper.summary))
     lines.append("\n".join(f"{place}. {prose(finding)}" for place, finding in enumerate(paper.findings, start=1)))
     if paper.other_scales:
-        lines += [f"{prose(paper.other_scales.summary)}.", _scales_table(paper.other_scales)]
+        lines += [
+            f"{prose(paper.other_scales.summary)}. {paper.other_scales.how_to_read}",
+            _scales_table(paper.other_scales),
+        ]
     if paper.notation:
         lines.append("> **Model and notation.** " + prose(paper.notation))
     if paper.lead:
