@@ -100,7 +100,7 @@ def _module_of(file: Path) -> str:
 
 def forget() -> None:
     """Read the sources again from here on."""
-    for cached in (science, _digest, _tables, _followed_imports, _is_followed):
+    for cached in (science, _digest, _tables, _followed_imports, _is_followed, _known_path):
         cached.cache_clear()
 
 
