@@ -688,10 +688,17 @@ def test_a_claim_with_the_same_runs_at_another_scale_has_no_verdict_of_it(with_a
     assert "twenty steps" not in printed
 
 
-@pytest.mark.parametrize("file", ["docs/results/toy.md", "figures/toy.html"])
-def test_a_page_counts_claims_that_turn_at_another_scale_and_their_cards_say_so(with_a_verdict_of_another_scale, file):
+@pytest.mark.parametrize(
+    ("file", "after_the_count"),
+    [("docs/results/toy.md", ". In the table measured"), ("figures/toy.html", '</summary>\n  <p class="quiet">In the')],
+    ids=["markdown", "page"],
+)
+def test_a_page_counts_claims_that_turn_at_another_scale_and_their_cards_say_so(
+    with_a_verdict_of_another_scale, file, after_the_count
+):
     page = with_a_verdict_of_another_scale.read(file)
-    assert "Claims about trainings with another verdict at another scale: 1 of 1 on twenty steps. In the table" in page
+    count = "Claims about trainings with another verdict at another scale: 1 of 1 on twenty steps"
+    assert f"{count}{after_the_count}" in page
     assert page.count("On twenty steps: undecided (") == 1
 
 
