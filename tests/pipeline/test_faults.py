@@ -130,10 +130,12 @@ def test_a_kill_at_any_moment_loses_nothing(slow, built, sent, whom, step):
     wait_for_steps(slow, step)
     if whom == "group":
         os.killpg(running.pid, sent)
-    if whom in ("job", "both"):
-        job_of(slow.folder).send_signal(sent)
+    job = job_of(slow.folder) if whom in ("job", "both") else None
+    # Snakemake first: it would notice that its job has died, and might end by itself before its own signal
     if whom in ("Snakemake", "both"):
         running.send_signal(sent)
+    if job is not None:
+        job.send_signal(sent)
     end(running)
     before = len(steps_in(slow))
     if sent == signal.SIGKILL and whom != "job":
