@@ -396,9 +396,8 @@ def _speedups(table: Table, *, slowest: float = np.nan) -> dict[int, Estimate]:
     speedups = {}
     for depth in sorted(iterations.keys() - {1}):
         iterations_deeper = np.where(np.isfinite(iterations[depth]), iterations[depth], slowest)
-        logs = mean(
-            np.log(iterations[1] / iterations_deeper)
-        )  # start by start: all depths have the same starts, in one order
+        # start by start: all depths have the same starts, in one order
+        logs = mean(np.log(iterations[1] / iterations_deeper))
         value, lower, upper = np.exp([logs.value, logs.lower, logs.upper])
         speedups[depth] = Estimate(
             value=value,

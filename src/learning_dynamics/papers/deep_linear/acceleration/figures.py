@@ -33,9 +33,9 @@ def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
     update of their product. The dotted line is the tolerance, {tolerance:g}. Panels (b) and (d) show iterations to the
     tolerance against the learning rate, for descent on the layers. Dots are medians over {starts} starts, where more
     than half arrive; circles mark the best rates. With the $\ell_4$ loss depths 1, 2 and 3 need {l4_1:.0f}, {l4_2:.0f}
-    and {l4_3:.0f} iterations in the median{faster}. With the $\ell_2$ loss they need {l2_1:.0f}, {l2_2:.0f} and
-    {l2_3:.0f}. The best rates are near the edge of stability, where a loss need not fall at every step; at larger rates
-    curves rise, and break off where most starts do not arrive.
+    and {l4_3:.0f} iterations in the median at the circled rates{faster}. With the $\ell_2$ loss they need {l2_1:.0f},
+    {l2_2:.0f} and {l2_3:.0f}. The best rates are near the edge of stability, where a loss need not fall at every step.
+    Lines have a gap where half of the starts or more do not arrive.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.6), sharex="col")
     facts: dict[str, float] = {}
@@ -73,7 +73,7 @@ def acceleration(l4: Table, l2: Table, *, start: Natural) -> Plot:
         handle("best rate", line="", marker="o", mfc="none", ms=7),
     ]
     legend_below(figure, [*depth_handles(sorted(l4["depth"].unique())), *others])
-    alt = "Loss curves and iterations by learning rate; for two losses and three depths."
+    alt = "Loss curves, and iterations by learning rate, for two losses and three depths."
     return Plot(figure, facts=facts | other_facts, alt=alt)
 
 

@@ -16,12 +16,13 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
     r"""The end-to-end matrix obeys an equation of its own if the layers are balanced.
 
     (a) Lines are singular values of the product of balanced layers under gradient flow. Dots are those of the solution
-    $W$ of the end-to-end equation. (b) Lines are the distance between the layers' product and $W$, the largest over
-    {draws} draws. From balanced layers only the integrator's error remains. (c) Dots show how much faster than at depth
-    1 a singular value $\sigma$ moves, from the layers' velocities. Lines are $N \sigma^{2-2/N}$ at depth $N$. (d) Lines
-    are draws of the imbalance of gradient descent at a fixed time, the norm of $W_{j+1}^\top W_{j+1} - W_j W_j^\top$
-    over all $j$, against the step $\eta$. (e) Lines are draws of the imbalance at the end of a flow, the largest norm
-    over $j$, divided by the squared size of the layers, against the deviation $s$ of the starting entries.
+    $W_e$ of the end-to-end equation. (b) Lines are the distance between the layers' product and $W_e$, the largest over
+    {draws} draws. From balanced layers only the integrator's error remains. (c) Dots are the speed of a singular value
+    $\sigma$, computed from the layers' velocities, over its speed at depth 1. Lines are $N \sigma^{2-2/N}$ at depth
+    $N$. (d) and (e) show how far $W_{j+1}^\top W_{j+1} - W_j W_j^\top$ is from zero; each line is one draw. (d) Its
+    norm over all $j$, for gradient descent at a fixed time, against the step $\eta$. (e) Its largest norm over $j$ at
+    the end of a flow, divided by the squared size of the layers, against the standard deviation of the starting
+    entries.
     """
     figure = plt.figure(figsize=(WIDTH, 5.4))
     grid = figure.add_gridspec(2, 6)
@@ -44,9 +45,9 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
     imbalance = imbalance[imbalance["scale"] > 0]  # the scale 0 means identity layers
     _draws_with_slope(imbalance_axis, imbalance, "scale", 2)
     drift_axis.set(xlabel=r"step $\eta$", ylabel="imbalance", title="descent")
-    imbalance_axis.set(xlabel="deviation $s$", ylabel="imbalance / squared size", title="end of the flow")
+    imbalance_axis.set(xlabel="deviation of entries", ylabel="imbalance / squared size", title="end of the flow")
     letters((values_axis, distance_axis, *below))
-    alt = "Five panels: paths that coincide, distances at rounding for balanced layers, rate factors, orders of drift."
+    alt = "Five panels: paths that coincide, tiny distances for balanced layers, speeds, orders of drift."
     return Plot(figure, facts={"draws": balanced["seed"].nunique()}, alt=alt)
 
 
@@ -95,7 +96,7 @@ def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
     axis.set(
         yscale="log",
         xlabel="gradient-flow time $t$",
-        ylabel=r"$\|W_N \cdots W_1 - W\|_F$",
+        ylabel=r"$\|W_N \cdots W_1 - W_e\|_F$",
         title="layers and equation",
         ylim=(1e-17, 30),
     )

@@ -50,9 +50,9 @@ def fig1(training: Table) -> Plot:
     last-layer features of {examples} train images of each of the classes 0, 1 and 2. Rings are their class means, and
     arrows are the classifiers. The triangle is the simplex nearest to the class means. All are projected onto the plane
     of the three class means. The origin is the average of these means, whose distances from it average one. Classifiers
-    are centred and scaled likewise, by themselves. (d) to (f) show each feature minus its class mean, all three panels
-    on one scale. The inset enlarges (f) {zoom:.0f} times. The paper's Figure 1, from Papyan, Han and Donoho (2020),
-    shows the same two views. {recipe}
+    are relative to their own average and their own mean norm. (d) to (f) show each feature minus its class mean, all
+    three panels on one scale. The inset enlarges (f) {zoom:.0f} times. The paper's Figure 1, from Papyan, Han and
+    Donoho (2020), shows the same two views. {recipe}
     """
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(2, len(portraits), figsize=(WIDTH, 5.0), sharex="row", sharey="row", squeeze=False)
@@ -96,14 +96,14 @@ def fig1(training: Table) -> Plot:
 def fig13(training: Table) -> Plot:
     r"""Multiplying features $X$ by an invertible matrix $A$ changes neither predictions nor loss: the fibre bundle.
 
-    Columns are the epochs of `fig1`, and dots its features ({network}) in the plane of three class means. Each column
-    is one fibre (grey line). (a), (b) $A_2X$ and $A_1X$ for two symmetric positive-definite matrices. (c) The network's
-    own features $H$, with the covariance $\Sigma_W$ within classes. (d) In the base space are representatives $X$,
-    whose covariance within classes is the identity. Training moves along the arrows. Shades show the classes that each
-    picture's least-squares classifier decides for. Its square loss, printed below the picture, is the same down a
-    column (to a relative difference of {difference:.0e}) and differs between columns. Pictures in (d) have one scale;
-    the black bar is ten standard deviations within classes. Insets and other pictures have scales of their own. The
-    paper's Figure 13 describes the same bundle.
+    Columns are the epochs of `fig1`, and dots its features ({network}) in the plane of three class means. The
+    pictures of a column, joined by the grey line, belong to one fibre. (a), (b) $A_2X$ and $A_1X$ for two symmetric
+    positive-definite matrices. (c) The network's own features $H = \Sigma_W^{1/2} X$. (d) In the base space (darker) is
+    the fibre's representative $X$, whose covariance within classes is the identity. Training moves along the arrows.
+    Shades show the classes that each picture's least-squares classifier decides for. Its square loss, printed below the
+    picture, is the same down a column (to a relative difference of {difference:.0e}) and differs between columns.
+    Pictures in (d) have one scale; the black bar is ten standard deviations within classes. Insets and other pictures
+    have scales of their own. The paper's Figure 13 describes the same bundle.
     """
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(4, len(portraits), figsize=(WIDTH, 8.0), squeeze=False)

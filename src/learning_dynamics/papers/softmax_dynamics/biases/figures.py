@@ -243,16 +243,17 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
 def learning_times(flows: Sequence[Table]) -> Plot:
     r"""When each class is learned, from ever smaller starts.
 
-    Gradient flow trains features with one row for each class, from {seeds} Gaussian starts of each scale $s$. (a) shows
-    class sizes {sizes} in two dimensions. Markers and bars are the median and middle half of the time at which a
-    class's probability passes one half. Solid lines have our rule's slopes, through the markers of the smallest start
-    (rightmost). By the rule classes are learned in pairs, the two most frequent first. With $\lambda_k$ the $k$-th
-    singular value of $A$ at uniform predictions, the first pair's slope is $1/\lambda_1$. The second's is
-    $1/\lambda_1+(1-\lambda_2/\lambda_1)/\lambda'$, where $\lambda'$ is the largest without the first pair's rows.
-    Dotted: the rival prediction, by which class $k$ has the slope $1/\lambda_k$ from the origin. With {class_count}
-    classes there are {value_count} $\lambda_k$, and the two rarest share the last. (b) Each mark is the slope of one
-    class between the two smallest starts (median over seeds and dimensions), against the rule's slope. The rule is
-    meant for two pairs; triangles are a third. Crosses are the same slopes against the rival's.
+    Gradient flow trains features from {seeds} Gaussian starts of each scale $s$. The examples of a class share one row
+    of features; $A$ has a row for each example. (a) shows class sizes {sizes} in two dimensions. Markers and bars are
+    the median and middle half of the time at which a class's probability passes one half. Solid lines have our rule's
+    slopes, through the markers of the smallest start (rightmost). By the rule classes are learned in pairs, the two
+    most frequent first. With $\lambda_k$ the $k$-th singular value of $A$ at uniform predictions, the first pair's
+    slope is $1/\lambda_1$. The second's is $1/\lambda_1+(1-\lambda_2/\lambda_1)/\lambda'$, where $\lambda'$ is the
+    largest singular value of $A$ without the first pair's rows. Dotted: the rival prediction, by which class $k$ has
+    the slope $1/\lambda_k$ from the origin. With {class_count} classes there are {value_count} $\lambda_k$, and the two
+    rarest share the last. (b) Each mark is the slope of one class between the two smallest starts (median over seeds
+    and dimensions), against the rule's slope. Triangles are the third pair of {most_classes} classes; the rule is meant
+    for two pairs. Crosses are the same slopes against the rival's.
     """
     figure, (time_axis, slope_axis) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     # `flows` are a table of four classes, then one of six; panel (a) has the rows of the first with the fewest
@@ -277,6 +278,7 @@ def learning_times(flows: Sequence[Table]) -> Plot:
         "seeds": settings_of(flows[0])["seeds"],
         "sizes": counts.replace("-", ", "),
         "class_count": class_count,
+        "most_classes": max(len(sizes_of(str(counts))) for table in flows for counts in table["counts"].unique()),
         "value_count": class_count - 1,  # singular values that are not zero: each row of A sums to zero
     }
     alt = "Times of learning against ln(1/s), on lines of predicted slopes; slopes of two pairs on the diagonal."
