@@ -234,9 +234,10 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table]) -> Claim:
     printed = PRINTED[ENTRIES_2K][MINIMISATION]
     by_entries = [measured_row(table) for table in minimisers]  # a table for each number of entries, ascending
     log_squares = [np.log10(row.error) for row in by_entries]
+    # a printed rank of 8 is 7.5 to 8.5
     at_rank = _log_error_at(
         printed.rank, rounding=0.5, quantity=[row.rank for row in by_entries], log_squares=log_squares
-    )  # 8 is 7.5 to 8.5
+    )
     # the printed norm and that of the matrix to complete are rounded by up to a half each, their difference by one
     at_norm = _log_error_at(
         printed.norm_difference,
@@ -247,10 +248,9 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table]) -> Claim:
     rounding = _rounding_in_decades(printed.error)
 
     def estimate_and_tolerance(at_printed: LogErrorAt, power: float) -> dict[str, Any]:
-        """Return estimate and tolerance, in decades, if the printed error is a power of the mean square, 1/2 for the
-        root.
+        """Return estimate and tolerance, in decades, if the printed error is a power of the mean square.
 
-        The power multiplies the errors of the mean square's logarithm too.
+        The power is 1/2 for the root. It multiplies the errors of the mean square's logarithm too.
         """
         return {
             "estimate": median(power * at_printed.log_square),

@@ -341,11 +341,12 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
 
     The largest loss at the end is {value:.1e} of the first; a flow has arrived at {reached:g} of it. For each loss a
     lower bound on its value at singular matrices is known, and starts have up to {largest_share_of_bound:.2g} of this
-    bound. The
-    hypothesis is needed. Other flows start beyond the singular matrices, at the optimum with one singular value's sign
-    turned. For each loss at least one of them has not arrived when the first flow of the same draw has. (Later times
-    are not tested. At depth 2 the singular matrices where such flows stop are strict saddles, and rounding decides when
-    they leave.)
+    bound.
+
+    The hypothesis is needed. Other flows start beyond the singular matrices, at the optimum with one singular value's
+    sign turned. For each loss at least one of them has not arrived when the first flow of the same draw has. (Later
+    times are not tested. At depth 2 the singular matrices where such flows stop are strict saddles, and rounding
+    decides when they leave.)
     """
     names = sorted(losses["loss"].unique())  # of the convex losses
 

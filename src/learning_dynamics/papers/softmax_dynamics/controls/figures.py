@@ -50,13 +50,13 @@ def controls(
     r"""The rank with skew, bottleneck and cross-entropy, and without one or two of them.
 
     Gradient flow trains the toy. (a), the paper's case, has skew, bottleneck and cross-entropy; the others lack one or
-    two of these, as their titles say. (a) to (e) show {measure} of the first {lines} seeds (lines) and the middle half of all (band),
-    from Gaussian starts of scale {scale:g}, up to the time {end:g}, or {squared_end:g} under the squared loss. A line
-    has no black dot if some class is never learned. In (e) any two directions fit equally well, so final ranks differ
-    between seeds. (f) shows shares of the flows from all scales, kinds of starts and skews, with 95 % Wilson intervals;
-    changes of {threshold:g} or more count. Green: once the rank has risen from its lowest value in the warm-up, it
-    never falls. Dark orange, late falls: it falls after such a rise, while the rarest classes are learned. By the
-    paper's Figures 12 and 13 the rank of the controls only grows after the warm-up.
+    two of these, as their titles say. (a) to (e) show {measure} of the first {lines} seeds (lines) and the middle half
+    of all (band), from Gaussian starts of scale {scale:g}, up to the time {end:g}, or {squared_end:g} under the squared
+    loss. A line has no black dot if some class is never learned. In (e) any two directions fit equally well, so final
+    ranks differ between seeds. (f) shows shares of the flows from all scales, kinds of starts and skews, with 95 %
+    Wilson intervals; changes of {threshold:g} or more count. Green: once the rank has risen from its lowest value in
+    the warm-up, it never falls. Dark orange, late falls: it falls after such a rise, while the rarest classes are
+    learned. By the paper's Figures 12 and 13 the rank of the controls only grows after the warm-up.
     """
     # the setting `members` is how many seeds of each run, at most, are drawn as lines in (a) to (e)
     lines = members

@@ -170,15 +170,15 @@ def label_noise_sde(
     low a mean has too small a variance as well. Standard errors are therefore exact ones, from the fourth moments of
     the process. Tails become heavier with time, and the end is early enough for means of so many paths to be normal.
 
-    $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$, which is $\sqrt{d}$ for $D = I$. For unequal $D$ the ratio of
-    the second growing direction to the first decays at the rate {ratio_decay_rate:.3g}, so that rows align with $a$, in
-    probability. With five unequal weights $D_j$, $\ln\|W\|$ grows at the rate
-    {norm_growth_rate:.3g}, so that by Jensen's inequality $E\|W\|^\alpha$ grows for every $\alpha > 0$. No $D_j$ is
-    zero where $X$ has full rank. With $D = (1, 0, \dots, 0)$, as where all samples are equal, the first row and $a$ are
-    the process of one dimension, which collapses: $\ln|a|$ grows at the rate {growth_rate_in_one_dimension:.3g} (errata
-    23). Of (c) the alignment is judged here; its mean does not vanish for $D = I$ (`proposition_4_1_c`). The low rank
-    of $W$ does not extend to $d > n$: the part of $W$ outside the span of the data never moves
-    ({largest_gain_outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their size.
+    $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$, which is $\sqrt{d}$ for $D = I$. For unequal $D$ the ratio of the
+    second growing direction to the first decays at the rate {ratio_decay_rate:.3g}, so that rows align with $a$, in
+    probability. With five unequal weights $D_j$, $\ln\|W\|$ grows at the rate {norm_growth_rate:.3g}, so that by
+    Jensen's inequality $E\|W\|^\alpha$ grows for every $\alpha > 0$. No $D_j$ is zero where $X$ has full rank. With $D
+    = (1, 0, \dots, 0)$, as where all samples are equal, the first row and $a$ are the process of one dimension, which
+    collapses: $\ln|a|$ grows at the rate {growth_rate_in_one_dimension:.3g} (errata 23). Of (c) the alignment is judged
+    here; its mean does not vanish for $D = I$ (`proposition_4_1_c`). The low rank of $W$ does not extend to $d > n$:
+    the part of $W$ outside the span of the data never moves ({largest_gain_outside:.1e} of $|W|$ at most), so that $d -
+    n$ directions keep their size.
     """
     draws = Draws(ensembles)  # a draw is a data set, with many paths of the descent on it
     # rates per unit of the process's time, lambda_1 >= lambda_2 >= ... those of the directions of (W, a); of each the

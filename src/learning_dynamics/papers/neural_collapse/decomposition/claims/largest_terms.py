@@ -164,9 +164,9 @@ def nc1_term_dominates(
 
     In every training the ratio of $L_{NC1}$ to the larger of the other two must be one or more at all recorded epochs
     from the latest early one on. An early epoch is one before the first drop of the learning rate, and not after train
-    errors have ended. A training with a
-    ratio below one at single recorded epochs alone, never at two in a row, is undecided, because $L_{LS}^\perp$
-    fluctuates from epoch to epoch. (Of two in a row the first may be the last epoch that is not judged.)
+    errors have ended. A training with a ratio below one at single recorded epochs alone, never at two in a row, is
+    undecided, because $L_{LS}^\perp$ fluctuates from epoch to epoch. (Of two in a row the first may be the last epoch
+    that is not judged.)
 
     The least ratio of a training is {smallest_least_ratio:.2g} to {largest_least_ratio:.2g}; at the last epoch ratios
     are at least {least_ratio_at_end:.2g}. Weight decay makes {decay_share:.2g} of $L_{NC1}$ at the last epoch (median

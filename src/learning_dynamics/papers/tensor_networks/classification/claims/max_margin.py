@@ -58,7 +58,7 @@ NORM_NAMES = {"l1": r"\ell_1", "dft_l1": r"\mathrm{DFT}\ \ell_1"}  # in formulas
     "Theorem 2",
     scope="random separable points; diagonal, full-length convolutional and random orthogonally decomposable "
     "networks, two and three layers; the last layer zero at the start, with two layers also not zero, but smaller than "
-    "the first in every entry",
+    "the first in every singular coordinate",
     quantifier="all draws",
 )
 def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
@@ -152,8 +152,8 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
 @claim(
     "sections 1.1 and 4.2",
     scope="random separable points; diagonal and random orthogonally decomposable networks of two and three layers, "
-    "full-length convolutional ones of two; the last layer zero at the start, with two layers also merely smaller, "
-    "entry by entry in singular coordinates",
+    "full-length convolutional ones of two; the last layer zero at the start, with two layers also not zero, "
+    "but smaller than the first in every singular coordinate",
     correction=r"With two layers $\rho$ is the solution of largest $\ell_1$ margin. From three layers on it is a "
     r"stationary point of the $\ell_{2/L}$ max-margin problem and need not be its solution.",
     quantifier="all draws",
@@ -267,7 +267,7 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
 @claim(
     "Corollary 2",
     scope="random separable points; two and three layers; the last layer zero at the start, with two layers also "
-    "merely smaller, entry by entry in singular coordinates",
+    "not zero, but smaller than the first in every singular coordinate",
     quantifier="all draws",
 )
 def corollary_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
@@ -289,7 +289,7 @@ def corollary_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim
 @claim(
     "Corollary 3",
     scope="random separable points; two and three layers; the last layer zero at the start, with two layers also "
-    "merely smaller, entry by entry in singular coordinates",
+    "not zero, but smaller than the first in every singular coordinate",
     quantifier="all draws",
 )
 def corollary_3(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
