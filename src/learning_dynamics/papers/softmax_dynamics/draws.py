@@ -95,12 +95,13 @@ def _wilson_interval(holds: np.ndarray) -> tuple[float, float]:
     return interval.low, interval.high
 
 
-def clause_of(clause: str, number: float) -> str:
-    """Return a clause of a claim's text with its number, or the empty text if that is nan, as the share of no draws is.
+def clause_of(clause: str, *numbers: float) -> str:
+    """Return a clause of a claim's text with its numbers, or the empty text if one is nan, as the share of no draws is.
 
-    The clause has one field, as in ``"; {:.0%} of them align"``. A claim whose text needs it yields it as a fact.
+    The clause has a field for each number, as in ``"; {:.0%} of them align"``. A claim whose text needs it yields it as
+    a fact.
     """
-    return "" if np.isnan(number) else clause.format(number)
+    return "" if np.isnan(numbers).any() else clause.format(*numbers)
 
 
 def one_in(share: float) -> str:

@@ -123,6 +123,11 @@ def test_the_text_has_the_fall_from_the_first_epoch_to_the_last_and_the_median_e
     assert facts["median_end"] == pytest.approx(expected_value("nc1", LAST_EPOCH, seed=1))  # the median: of seed 1
 
 
+def test_the_cosine_that_nc3_demands_has_the_squared_distance_that_is_its_level():
+    facts = support.evaluation(PAPER, "nc3", {"trainings": trainings()}).facts
+    assert 2 - 2 * facts["cosine"] == pytest.approx(LEVELS["nc3", "self_duality"])
+
+
 # -- decisions of the nearest class mean (NC4) -----------------------------------------------------
 
 

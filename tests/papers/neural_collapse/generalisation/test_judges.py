@@ -3,10 +3,10 @@
 Made-up quantities are powers of the epoch, at epochs 1, 3, 10, 30 and 100; train errors end at epoch 10. A training is
 one seed of one network, of three each. What the claims say, in the mean over trainings, by their names here:
 
-- `test_collapse_slower`: after train errors end NC1 falls on test images too, but not half as far as on train images,
-  and ends higher
-- `collapse_on_test_images`: norms and angles of class means (NC2) and self-duality (NC3) fall not half as far on test
-  images as on train images, and end higher; network and nearest class mean (NC4) differ on more images
+- `test_collapse_slower`: after train errors end NC1 falls on test images too, but less than half as far as on train
+  images, and ends higher
+- `collapse_on_test_images`: norms and angles of class means (NC2) and self-duality (NC3) fall less than half as far on
+  test images as on train images, and end higher; network and nearest class mean (NC4) differ on more images
 - `accuracy_after_zero_error`: test accuracy improves after train errors end
 - `accuracy_comparable_to_ce`: neither loss misclassifies more than a factor times as many test images as the other
 - `test_collapse_by_difficulty`: NC1 on test images is larger on data sets with larger test errors

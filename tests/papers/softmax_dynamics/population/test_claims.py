@@ -502,11 +502,8 @@ def test_the_fall_lasts_in_the_share_of_the_draws_with_phases_whose_rank_ends_lo
     given = descents(treated=0.6)
     # of 0.6 * SEEDS = 36 draws that show the phases, in 9 the rank comes back
     given.loc[(given["quantity"] == "end") & (given["seed"] < 9), "value"] = 2.0
-    assert (
-        judge_phases(given)
-        .facts["lasting_falls"]
-        .startswith(f" Of the judged draws that show the phases {27 / 36:.0%} end")
-    )
+    clause = judge_phases(given).facts["lasting_falls"]
+    assert clause.startswith(f" Of the judged draws that show the phases {27 / 36:.0%} end")
 
 
 @pytest.mark.parametrize(

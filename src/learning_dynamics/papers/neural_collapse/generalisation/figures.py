@@ -45,7 +45,7 @@ def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
 
     Solid lines show the trace of `fig7` for means and covariances of the test features. Faint dashed lines repeat the
     train values of `fig10`. All else is drawn as there, of the same trainings. In the paper's Figure 12 variability
-    falls on test images, more slowly than on train images, and ends above it. {panels}
+    falls more slowly on test images than on train images, and ends higher. {panels}
     """
     trainings = [*mse, *ce]
     lines = side_by_side(

@@ -246,7 +246,7 @@ def _fibre_panel(axis: Axes, features: np.ndarray, half_side: float | None = Non
 
 def _enlarge(axis: Axes, features: np.ndarray) -> None:
     """Draw features and decisions again in a corner of their panel, on the scale of these features."""
-    inset = axis.inset_axes((0.56, 0.56, INSET, INSET))
+    inset = axis.inset_axes((0.98 - INSET, 0.98 - INSET, INSET, INSET))
     _draw_decisions(inset, features, INSET_MARGIN * np.abs(features).max())
     inset.spines[:].set_visible(True)
 

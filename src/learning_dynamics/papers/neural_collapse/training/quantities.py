@@ -1,6 +1,7 @@
-"""Names of what is measured of a training: the values of the table's column ``quantity``; and its first drop.
+"""Names of what is measured of a training, the values of the table's column ``quantity``.
 
-`metrics.training` says of each on which images it is measured and when.
+`metrics.training` says of each on which images it is measured and when. `epochs_at_full_rate` is what some are counted
+from.
 
 Symbols are the paper's. There are C classes with N train images each, and last-layer features h in R^P. The columns of
 M, (P, C), are the class means less their average. Sigma_W is the covariance of features within classes (eq. 1), Sigma_B

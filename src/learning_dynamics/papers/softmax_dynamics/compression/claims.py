@@ -220,8 +220,10 @@ def three_phases_under_flow(
         emerging=one_in(emerging_share),
         skewest=skewest.replace("-", " : "),
         by_scale=clause_of(
-            f": {share_true(judged['value'][is_smallest]):.0%} from scale {smallest_scale:g}, "
-            "{:.0%} from larger ones, where the rows of the frequent class keep a spread that outweighs the rare ones",
+            ": {:.0%} from scale {:g}, {:.0%} from larger ones, where the rows of the frequent class keep a spread "
+            "that outweighs the rare ones",
+            share_true(judged["value"][is_smallest]),
+            smallest_scale,
             share_true(judged["value"][~is_smallest]),
         ),
         equal=share_true(shows["equal"]),
@@ -234,9 +236,9 @@ def three_phases_under_flow(
         wide_with_later_falls=share_true(values_of(skewest, 3, PHASES_SINCE)),
         widest_with_later_falls=share_true(values_of(skewest, 4, PHASES_SINCE)),
         lasting_falls=clause_of(
-            " Of the draws that show the phases in two dimensions {:.0%} end below their highest rank by "
-            f"{threshold:g} or more.",
+            " Of the draws that show the phases in two dimensions {:.0%} end below their highest rank by {:g} or more.",
             share_true(drop_from_peak[shows["treated"] == 1] >= threshold),
+            threshold,
         ),
         one_rare=share_true(shows_with_one_rare),
         one_rare_equal=share_true(with_one_rare(PHASES_SINCE, Grid(narrow, skewed=False))),
@@ -563,8 +565,8 @@ def adamw_compresses(
         decays_tried=len(decays_tried),
         decay=decay,
         other_decays=clause_of(
-            f" At the other decays {min(at_other_decays, default=np.nan):.0%} to "
-            "{:.0%} fall with skew and a bottleneck.",
+            " At the other decays {:.0%} to {:.0%} fall with skew and a bottleneck.",
+            min(at_other_decays, default=np.nan),
             max(at_other_decays, default=np.nan),
         ),
         equal=share(second_half, "equal", decay),

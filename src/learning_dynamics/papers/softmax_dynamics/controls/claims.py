@@ -615,6 +615,5 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
         },
     )
     final = Grid(cross_entropy, skewed=True).entries(FINAL)
-    yield Facts(
-        exceptions=one_in(exceptions), share_learning_all_classes=np.mean((final > LEARNED).all(axis=1))
-    )  # a flow that failed, nan, has not learned
+    has_learned_all = (final > LEARNED).all(axis=1)  # false in a flow that failed, which is nan
+    yield Facts(exceptions=one_in(exceptions), share_learning_all_classes=np.mean(has_learned_all))

@@ -58,8 +58,6 @@ def controls(
     the warm-up, it never falls. Dark orange, late falls: it falls after such a rise, while the rarest classes are
     learned. By the paper's Figures 12 and 13 the rank of the controls only grows after the warm-up.
     """
-    # the setting `members` is how many seeds of each run, at most, are drawn as lines in (a) to (e)
-    lines = members
     without_bottleneck = f"no bottleneck, $d = {settings_of(no_bottleneck)['dimension']}$"
     panels = {
         "skewed, cross-entropy": skewed,
@@ -68,6 +66,8 @@ def controls(
         "skewed, squared loss": squared,
         "equal, squared loss": squared_uniform,
     }
+    # the setting `members` is how many seeds are drawn as lines in (a) to (e), where a run has that many
+    lines = min(members, *(settings_of(table)["seeds"] for table in panels.values()))
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.8))
     *rank_axes, share_axis = axes.ravel()
     for axis, (title, table) in zip(rank_axes, panels.items(), strict=True):
@@ -112,7 +112,7 @@ def _rank_panel(axis: Axes, table: Table, measure: Measure, lines: int) -> None:
     """
     settings = settings_of(table)
     band(axis, select(table, measure), COLOURS["blue"])
-    for seed in range(min(lines, settings["seeds"])):
+    for seed in range(lines):
         rows = table[table["seed"] == seed]
         curve = select(rows, measure)
         axis.plot(curve["time"], curve["value"], color=COLOURS["blue"], lw=0.7, alpha=0.7)

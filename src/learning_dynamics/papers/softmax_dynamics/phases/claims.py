@@ -360,15 +360,14 @@ def rare_classes_separate(
             excluded={"draws of which no paths are written down": without_paths},
             rivals={"before they are learned, instead of while they are": separate(growth_before[space])},
         )
+    weights_separate = growth["weights"] >= factor  # false of a flow that failed, whose growth is nan
     yield Facts(
         factor=factor,
         lower_probability=lower,
         upper_probability=upper,
         growth_of_features=np.nanmedian(growth["features"]),
         growth_of_weights=np.nanmedian(growth["weights"]),
-        share_with_separating_weights=np.mean(
-            growth["weights"] >= factor
-        ),  # a flow that failed, nan, does not separate
+        share_with_separating_weights=np.mean(weights_separate),
         earlier_growth_of_features=np.nanmedian(growth_before["features"]),
         earlier_growth_of_weights=np.nanmedian(growth_before["weights"]),
     )

@@ -253,15 +253,15 @@ PHASES: dict[str, Callable[[Grid, str, float], ArrayLike]] = {
 def phases(
     cross_entropy: Table, no_bottleneck: Table, squared: Table, *, measure: Measure, threshold: Positive
 ) -> Plot:
-    r"""Share of seeds whose effective rank ({measure}) shows each phase, over class skews and initial scales.
+    r"""Share of flows whose effective rank ({measure}) shows each phase, over class skews and initial scales.
 
     Gradient flow trains the toy from balanced and Gaussian starts, taken together. Changes of the rank by at least
     {threshold:g} count. (a) to (c) show the share whose rank falls first (warm-up). The trough is its lowest value
     until the first class is learned. (d) to (f) show the share whose rank does not fall once it has risen from the
     trough; a rank that never rises counts too. By the paper the rank of its controls only grows from there. (g) to (i)
     show the share whose rank, after such a rise, falls while the rarest classes are learned. Titles give the loss and
-    the dimension $d$ of each column. Numbers are per cent of {seeds} seeds with the 95 % Wilson interval. Rows of a
-    panel are class sizes; in the lowest they are equal, and all count as rarest.
+    the dimension $d$ of each column. Numbers are per cent of {flows} flows, half of them from each kind of start, with
+    the 95 % Wilson interval. Rows of a panel are class sizes; in the lowest they are equal, and all count as rarest.
     """
     tables = (cross_entropy, no_bottleneck, squared)
     figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 5.9), sharex=True, sharey=True)
@@ -279,8 +279,8 @@ def phases(
         top_axis.set_title(f"{losses[settings['loss']]}, $d = {settings['dimension']}$")
         bottom.set_xlabel("initial scale")
     letters(axes.flat)
-    share_bar(figure, axes, "share of seeds", aspect=40, pad=0.015)
-    draws_per_cell = Grid(cross_entropy).members.groupby(["counts", "scale"]).size()
-    facts = {"measure": RANK_NAMES[measure], "threshold": threshold, "seeds": draws_per_cell.max()}
+    share_bar(figure, axes, "share of flows", aspect=40, pad=0.015)
+    flows_per_cell = Grid(cross_entropy).members.groupby(["counts", "scale"]).size()
+    facts = {"measure": RANK_NAMES[measure], "threshold": threshold, "flows": flows_per_cell.max()}
     alt = "Shares of seeds with each phase, by class sizes and scale, for the paper's case and two controls."
     return Plot(figure, facts, alt)

@@ -198,9 +198,9 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     r"""$L_{NC2/3}$ is a semi-metric of the distance from NC2 and NC3: where it is small, class means and classifiers
     are nearly the same simplex frame.
 
-    Where noise is so small that $\|W\bar M - \Phi\|/\|\Phi\|$ is at most {largest_score_error:.1g}, two distances must
-    be zero to within the square root of this number: that of classifiers from the nearest simplex frame, and that of
-    classifiers from class means.
+    Where noise is so small that $\|W\bar M - \Phi\|/\|\Phi\|$ is small, at most {largest_score_error:.1g}, two
+    distances must be zero to within the square root of what it is on the same draw: that of classifiers from the
+    nearest simplex frame, and that of classifiers from class means.
 
     The term is $\frac{1}{2C}\|W\bar M - \Phi\|_F^2$ with the simplex $\Phi = I - \mathbf{1}\mathbf{1}^\top/C$ (eq. 18).
     It measures how well classifiers tell class means apart, which they do perfectly for any class means of rank $C-1$

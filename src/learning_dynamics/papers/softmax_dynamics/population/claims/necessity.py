@@ -219,8 +219,10 @@ def skew_is_necessary_under_descent(
         share_learned=of_largest.notna().mean(),
         exceptions=one_in(exceptions),
         smaller_rates=clause_of(
-            f" At smaller rates at most {{:.1%}} do, at the smallest, {smallest_rate:g}, {shares[smallest_rate]:.1%}.",
+            " At smaller rates at most {:.1%} do, at the smallest, {:g}, {:.1%}.",
             shares[shares.index < largest_rate].max(),
+            smallest_rate,
+            shares[smallest_rate],
         ),
     )
 
@@ -324,7 +326,8 @@ def bottleneck_is_necessary(
         if np.isnan(least_ratio):
             return "most draws fall at no ratio that was tried"
         in_fewest = clause_of(
-            f"; in {fewest_dimensions} dimensions {{:.0%}}",
+            "; in {:d} dimensions {:.0%}",
+            fewest_dimensions,
             shares.get((scale, fewest_dimensions, least_ratio), np.nan),
         )
         shares_there = f"({by_ratio[least_ratio]:.0%}{in_fewest})"

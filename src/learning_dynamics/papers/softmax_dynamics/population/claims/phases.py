@@ -156,8 +156,9 @@ def three_phases_exist(
         largest_share_under_flow=_share_by_setting(draws_by_case(region, threshold)["treated"]).max(),
         lasting_falls=clause_of(
             " Of the judged draws that show the phases {:.0%} end below their highest rank after the warm-up by "
-            f"{threshold:g} or more; the fall of the others was an overshoot.",
+            "{:g} or more; the fall of the others was an overshoot.",
             share_true(draws_with_phases["drop"] >= threshold),
+            threshold,
         ),
         most_skewed_sizes=most_skewed.replace("-", " : "),
         largest_share_at_most_skewed=shares[most_skewed].max(),  # over scales and rates
