@@ -1,7 +1,7 @@
 """Whether verdicts change when claims are judged again: marks beside a verdict, a line for each claim, a matrix."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
@@ -37,15 +37,17 @@ def count_judged_again(claims: pd.DataFrame, variations: pd.DataFrame) -> pd.Dat
 
     ``agreement`` becomes that of all thresholds and settings tried, ``seeds`` and ``seeds_agreeing`` count other seeds.
     """
-    rows_by_claim = dict(iter(variations.groupby("claim")))
+    rows_by_claim: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for variation in variations.to_dict("records"):
+        rows_by_claim[variation["claim"]].append(variation)
     counted = []
     for row in claims.to_dict("records"):
-        rows = rows_by_claim.get(row["claim"], variations.iloc[:0])
-        if rows["change"].isin(OWN_CHOICES).any():
-            row["agreement"] = agreement(row, rows.to_dict("records"))
-        seeds = rows[rows["change"] == "seed"]
-        row["seeds"] = len(seeds)
-        row["seeds_agreeing"] = int((seeds["verdict"] == row["verdict"]).sum())
+        rows = rows_by_claim[row["claim"]]
+        if any(variation["change"] in OWN_CHOICES for variation in rows):
+            row["agreement"] = agreement(row, rows)
+        verdicts_of_seeds = [variation["verdict"] for variation in rows if variation["change"] == "seed"]
+        row["seeds"] = len(verdicts_of_seeds)
+        row["seeds_agreeing"] = verdicts_of_seeds.count(row["verdict"])
         counted.append(row)
     return pd.DataFrame(counted, columns=claims.columns).astype(claims.dtypes)
 

@@ -181,7 +181,7 @@ def test_facts_name_the_dimensions_by_the_sign_of_the_second_rate():
         rate_of_sigma(2, 0.001, d=5),
         rate_of_sigma(2, 0.2, d=8),
     ).facts
-    assert (facts["decay"], facts["grow"], facts["open"]) == ("2 to 3", "8", "; open for 5")
+    assert (facts["falling"], facts["rising"], facts["open"]) == ("2 to 3", "8", "; open for 5")
     # the dimensions whose sign the correction claims, and those where it claims none
     assert (facts["judged"], facts["between"]) == ("2 to 3, 8", "5")
 

@@ -21,7 +21,7 @@ import numpy as np
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate, Optimum, mean, median, optimum
 from learning_dynamics.judging import (
-    Checks,
+    Check,
     Claim,
     Facts,
     Untested,
@@ -53,12 +53,12 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 # - tolerance, of `steps_by_stiffness`: the largest error of a power of kappa: half of 1/3, the least by which a rival's
 #   power at depth 3 differs from the law's
 
-# By depth, the speed-up of a network: iterations at depth 1 over those at its depth, each at the best learning rate. A
-# measured one is an estimate; one that a rival assumes is a number, without interval
-Speedups = Mapping[int, Estimate | float]
+# Iterations at depth 1 over those of a deeper network, each at the best learning rate. A measured one is an estimate,
+# one that a rival assumes a number without interval
+Speedup = Estimate | float
 
-# phrase of a rival of two claims; twice is chosen, beyond the bound of one grid step, 1.2 by default
-TWICE_AS_FAST = "depth 2 alone is twice as fast"
+# a rival of two claims, about depth 2 alone; twice is chosen, beyond the bound of one grid step, 1.2 by default
+TWICE_AS_FAST = {"depth 2 alone is twice as fast": 2.0}
 SCOPE = "z-scored regression data (by default diabetes, 442 × 10), small balanced starts, best of a grid of rates"
 
 
@@ -77,18 +77,17 @@ def depth_accelerates_l4(l4: Table, l2: Table, *, grid_steps: Positive) -> Claim
     same linear functions. The slide says that depth can accelerate; on other data it need not, nor from longer starts
     (`l4_from_large_starts`).
     """
-    # the rival is other data: the checks judge the speed-ups that were measured at p = 2
-    rivals = {"the speed-up at p = 2": _speedups(l2)}
-    yield from _speedup_checks(l4, rivals, claims_no_speedup=False, grid_steps=grid_steps)
-    settings, speedups = settings_of(l4), _speedups(l4)
-    deepest = max(speedups)
+    for depth in _deeper(l4):
+        # the rival is other data: the check judges the speed-up that was measured at p = 2
+        yield _accelerates(l4, depth, grid_steps, rivals=_as_on(l2, depth, "the speed-up at p = 2"))
+    settings, deepest = settings_of(l4), max(_deeper(l4))
     yield Facts(
         # the excess over the least loss, as a share of it, at which the run counts a descent as arrived
         tolerance=settings["tolerance"],
         start=settings["start"],
         grid_steps=grid_steps,
         deepest=deepest,
-        at_deepest=speedups[deepest].value,
+        at_deepest=_speedup(l4, deepest).value,
     )
 
 
@@ -108,9 +107,12 @@ def depth_does_not_accelerate_l2(l4: Table, l2: Table, *, grid_steps: Positive) 
     iterations at depth 1 over those of a deeper network, may not exceed the ratio of neighbouring rates, with its whole
     95 % interval. At depth 2 it is {value:.3g}, the geometric mean over {draws} starts.
     """
-    # rivals are other speed-ups than those measured: of p = 4 at every depth or, at depth 2 alone, one of two
-    rivals: dict[str, Speedups] = {"the speed-up at p = 4": _speedups(l4), TWICE_AS_FAST: {2: 2.0}}
-    return _speedup_checks(l2, rivals, claims_no_speedup=True, grid_steps=grid_steps)
+    for depth in _deeper(l2):
+        # rivals are other speed-ups than the measured one
+        rivals = _as_on(l4, depth, "the speed-up at p = 4")
+        if depth == 2:
+            rivals |= TWICE_AS_FAST
+        yield _does_not_accelerate(l2, depth, grid_steps, rivals=rivals)
 
 
 @claim(
@@ -157,20 +159,13 @@ def l4_on_further_tables(l4: Sequence[Table], l2: Sequence[Table], *, grid_steps
     depth 2, are {ratios_l2}; below one, depth 2 takes more iterations.
     """
     for table, table_at_p_2 in zip(l4, l2, strict=True):  # a data set each
-        # a rival alters the check of every data set; one of these checks must refuse it
-        rivals = {"the speed-up at p = 2": _speedups(table_at_p_2)}
-        yield from _speedup_checks(
-            table,
-            rivals,
-            claims_no_speedup=False,
-            grid_steps=grid_steps,
-            deepest_judged=2,
-            name_ending=f", {_data_set(table)}",
-        )
+        # the rival alters the check of every data set; one of these checks must refuse it
+        rivals = _as_on(table_at_p_2, 2, "the speed-up at p = 2")
+        yield _accelerates(table, 2, grid_steps, rivals=rivals, where=_data_set(table))
 
     def listed_speedups(tables: Sequence[Table], depth: int) -> str:
         """Return the speed-ups of a depth on several data sets, as a text prints them."""
-        return ", ".join(f"{_speedups(table)[depth].value:.3g}" for table in tables)
+        return ", ".join(f"{_speedup(table, depth).value:.3g}" for table in tables)
 
     yield Facts(
         tables=", ".join(map(_data_set, l4)),
@@ -204,11 +199,12 @@ def l4_from_large_starts(large: Table, small: Table, *, grid_steps: Positive) ->
     more iterations. Each network has its best learning rate in a grid. No deeper one may be faster than depth 1 by more
     than the ratio of neighbouring rates.
     """
-    # speed-ups by depth: nan where a network does not arrive, as which the rival takes no part; the second rival is
-    # about depth 2 alone
-    rivals: dict[str, Speedups] = {"as from small starts": _speedups(small), TWICE_AS_FAST: {2: 2.0}}
-    # one check for each depth beyond one, the first of depth 2: speed-up <= ratio of rates `grid_steps` apart
-    yield from _speedup_checks(large, rivals, claims_no_speedup=True, grid_steps=grid_steps)
+    for depth in _deeper(large):
+        # the first rival's speed-up is nan, and the check undecided, where a network does not arrive
+        rivals = _as_on(small, depth, "as from small starts")
+        if depth == 2:
+            rivals |= TWICE_AS_FAST
+        yield _does_not_accelerate(large, depth, grid_steps, rivals=rivals)
     yield Facts(start=settings_of(large)["start"], small_start=settings_of(small)["start"])
 
 
@@ -376,82 +372,114 @@ def _median_of_stable(powers: np.ndarray) -> dict[str, Any]:
     return {"estimate": median(powers[is_stable]), "excluded": {"no stable learning rate": int(np.sum(~is_stable))}}
 
 
-def _optima(table: Table) -> dict[int, list[Optimum]]:
-    """Return the best learning rate of each start, and its iterations, by depth of the network."""
-    optima: dict[int, list[Optimum]] = {}
-    # rule="network" is descent on the layers, not the end-to-end update
-    for (depth, _), runs in select(table, ITERATIONS, rule="network").groupby(["depth", "seed"]):
-        optima.setdefault(int(depth), []).append(optimum(runs["learning_rate"], runs["value"]))
-    return optima
+# -- speed-ups on a regression ---------------------------------------------------------------------------------------
 
 
-def _speedups(table: Table, *, slowest: float = np.nan) -> dict[int, Estimate]:
-    """Return the geometric mean of the speed-ups over starts, for each deeper network.
+def _accelerates(
+    table: Table, depth: int, grid_steps: float, *, rivals: Mapping[str, Speedup], where: str = ""
+) -> Check:
+    """Check that a deeper network saves more iterations than the grid of learning rates explains.
+
+    Parameters
+    ----------
+    depth : int
+        Of the deeper network.
+    grid_steps : float
+        The bound is the ratio of two learning rates that are this many steps of the grid apart.
+    rivals : mapping from phrase to speed-up
+        A rival keeps the bound, and has another speed-up than the measured one.
+    where : str
+        The data, for the check's name.
+    """
+    check = at_least(
+        _name(depth, where),
+        _speedup(table, depth),
+        _ratio_of_rates(table, grid_steps),
+        because=_reason(grid_steps),
+        rivals={phrase: {"estimate": speedup} for phrase, speedup in rivals.items()},
+    )
+    return at_optimum(check, *_best_rates(table, depth))
+
+
+def _does_not_accelerate(table: Table, depth: int, grid_steps: float, *, rivals: Mapping[str, Speedup]) -> Check:
+    """Check that a deeper network saves no more iterations than the grid of learning rates explains.
+
+    Parameters are those of `_accelerates`. A deeper network that has not arrived would have taken more than the run's
+    `max_steps`. Counted with so many its speed-up is too large, which makes this check harder to meet.
+    """
+    check = at_most(
+        _name(depth),
+        _speedup(table, depth, slowest=settings_of(table)["max_steps"]),
+        _ratio_of_rates(table, grid_steps),
+        because=_reason(grid_steps),
+        rivals={phrase: {"estimate": speedup} for phrase, speedup in rivals.items()},
+    )
+    return at_optimum(check, *_best_rates(table, depth))
+
+
+def _as_on(other: Table, depth: int, phrase: str) -> dict[str, Speedup]:
+    """Return the rival that has another table's speed-up; none if that table has no network of this depth."""
+    return {phrase: _speedup(other, depth)} if depth in _deeper(other) else {}
+
+
+def _name(depth: int, where: str = "") -> str:
+    return f"iterations at depth 1 over iterations at depth {depth}" + (f", {where}" if where else "")
+
+
+def _reason(grid_steps: float) -> str:
+    return f"{grid_steps:g} {'step' if grid_steps == 1 else 'steps'} of the grid of learning rates"
+
+
+def _ratio_of_rates(table: Table, grid_steps: float) -> float:
+    """Return the ratio of two learning rates that are so many steps of the grid apart."""
+    rates = np.sort(select(table, ITERATIONS)["learning_rate"].unique())  # in equal ratios
+    return float((rates[1] / rates[0]) ** grid_steps)
+
+
+def _deeper(table: Table) -> list[int]:
+    """Return the depths of the networks beyond the linear model, ascending."""
+    return sorted(int(depth) for depth in _network_rows(table)["depth"].unique() if depth > 1)
+
+
+def _network_rows(table: Table) -> Table:
+    """Return the rows of iterations of descents on the layers, not of the end-to-end update."""
+    return select(table, ITERATIONS, rule="network")
+
+
+def _optima(table: Table, depth: int) -> list[Optimum]:
+    """Return the best learning rate of each start at a depth, and its iterations."""
+    rows = _network_rows(table)
+    by_start = rows[rows["depth"] == depth].groupby("seed")
+    return [optimum(runs["learning_rate"], runs["value"]) for _, runs in by_start]
+
+
+def _best_rates(table: Table, depth: int) -> list[Optimum]:
+    """Return the best rates at depth 1 and at another depth: a check is undecided if one is at an end of the grid.
+
+    They are those of `table` under rivals too. A start that arrives at no rate has no best rate: the estimate of the
+    speed-up counts it instead.
+    """
+    return [best for best in (*_optima(table, 1), *_optima(table, depth)) if np.isfinite(best.value)]
+
+
+def _speedup(table: Table, depth: int, *, slowest: float = np.nan) -> Estimate:
+    """Return the geometric mean over starts of iterations at depth 1 over those at a depth, each at its best rate.
 
     A deeper network that reaches the tolerance at no rate counts with `slowest` iterations. Without that, and where
     depth 1 does not arrive, the estimate is nan and its check undecided.
     """
-    # iterations at the best rate, by depth; shape (starts,) each, not finite where no rate arrives
-    iterations = {depth: np.array([best.value for best in optima]) for depth, optima in _optima(table).items()}
-    speedups = {}
-    for depth in sorted(iterations.keys() - {1}):
-        iterations_deeper = np.where(np.isfinite(iterations[depth]), iterations[depth], slowest)
-        # start by start: all depths have the same starts, in one order
-        logs = mean(np.log(iterations[1] / iterations_deeper))
-        value, lower, upper = np.exp([logs.value, logs.lower, logs.upper])
-        speedups[depth] = Estimate(
-            value=value,
-            lower=lower,
-            upper=upper,
-            draws=logs.draws,
-            how="geometric mean (t of logarithms)",
-            missing=logs.missing,
-        )
-    return speedups
-
-
-def _speedup_checks(
-    table: Table,
-    rivals: Mapping[str, Speedups],
-    *,
-    claims_no_speedup: bool,
-    grid_steps: float,
-    deepest_judged: float = np.inf,
-    name_ending: str = "",
-) -> Checks:
-    """Check for each depth beyond one whether it saves more iterations than the grid of rates explains.
-
-    Parameters
-    ----------
-    rivals : mapping from phrase to speed-ups
-        A rival keeps the bound, and replaces the measured speed-ups by its own, at the depths that it has.
-    claims_no_speedup : bool
-        Whether the claim is that depth is not faster: the bound is then one from above.
-    grid_steps : float
-        The bound is the ratio of two learning rates that are this many steps of the grid apart.
-    deepest_judged : float
-        The largest depth that is judged.
-    name_ending : str
-        The end of a check's name, which says on which data.
-    """
-    optima = _optima(table)
-    rates = np.sort(select(table, ITERATIONS)["learning_rate"].unique())  # in equal ratios
-    bound = (rates[1] / rates[0]) ** grid_steps
-    # A deeper network that has not arrived would have taken more than `max_steps`. Its iterations are the denominator:
-    # counted with so many, the speed-up is too large, which makes a bound from above harder to meet.
-    slowest = settings_of(table)["max_steps"] if claims_no_speedup else np.nan
-    check_bound = at_most if claims_no_speedup else at_least
-    unit = "step" if grid_steps == 1 else "steps"
-    for depth, speedup in _speedups(table, slowest=slowest).items():
-        if depth <= deepest_judged:
-            check = check_bound(
-                f"iterations at depth 1 over iterations at depth {depth}{name_ending}",
-                speedup,
-                bound,
-                because=f"{grid_steps:g} {unit} of the grid of learning rates",
-                rivals={phrase: {"estimate": other[depth]} for phrase, other in rivals.items() if depth in other},
-            )
-            # the check is undecided, under rivals too (the best rates are always those of `table`), if one is at an end
-            # of the grid; a start that arrives at no rate has no best rate, and is counted by the estimate instead
-            best_rates = [best for best in (*optima[1], *optima[depth]) if np.isfinite(best.value)]
-            yield at_optimum(check, *best_rates)
+    # iterations at the best rate, shape (starts,), not finite where no rate arrives; starts are in one order
+    iterations, iterations_deeper = (
+        np.array([best.value for best in _optima(table, network_depth)]) for network_depth in (1, depth)
+    )
+    iterations_deeper = np.where(np.isfinite(iterations_deeper), iterations_deeper, slowest)
+    logs = mean(np.log(iterations / iterations_deeper))
+    value, lower, upper = np.exp([logs.value, logs.lower, logs.upper])
+    return Estimate(
+        value=value,
+        lower=lower,
+        upper=upper,
+        draws=logs.draws,
+        how="geometric mean (t of logarithms)",
+        missing=logs.missing,
+    )

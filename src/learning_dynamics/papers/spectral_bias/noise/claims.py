@@ -33,7 +33,6 @@ from learning_dynamics.papers.spectral_bias.noise import quantities, theory
 from learning_dynamics.papers.spectral_bias.noise.rates import (
     Rates,
     above_zero,
-    below_zero,
     decays,
     equals_derived,
     estimate_within,
@@ -42,9 +41,9 @@ from learning_dynamics.papers.spectral_bias.noise.rates import (
     has_sign,
     increase,
     number_ranges,
-    open_for,
     predicted_mean,
     rises_as_corrected,
+    signs_in_words,
     statistic,
 )
 from learning_dynamics.settings import Count, Fraction, Positive
@@ -81,9 +80,9 @@ def noise_low_rank(
     the remaining ones decay to zero; for $d = 1$ the process collapses to zero.
 
     The measured growth rate $\lambda_2$ of $\sigma_2(W)$, the largest of the remaining ones, is below zero for $d$ =
-    {decay} and above zero for $d$ = {grow} (95 % intervals{open}; errata 6). Its sign is judged for $d$ = {judged}; at
-    {between}, where it crosses zero, only its rise from each dimension to the next is judged. In every dimension tried
-    the ratio $\sigma_2(W)/\sigma_1(W)$ decays: $W$ loses rank relative to its size.
+    {falling} and above zero for $d$ = {rising} (95 % intervals{open}; errata 6). Its sign is judged for $d$ = {judged};
+    at {between}, where it crosses zero, only its rise from each dimension to the next is judged. In every dimension
+    tried the ratio $\sigma_2(W)/\sigma_1(W)$ decays: $W$ loses rank relative to its size.
 
     The process is $dW = dB\, a^\top$, $da = W^\top dB$, with $W$ of size $d$. Singular values grow as
     $e^{\lambda_i t}$, and all rates are known (`lyapunov_spectrum`). By the formula $\lambda_2$ is {below:.4f} at $d$ =
@@ -126,25 +125,17 @@ def noise_low_rank(
         first = rates.of_sigma(1, d)
         rival = {"a rate of the first higher by 0.1, positive in the plane too": first.derived + 0.1}  # chosen
         yield equals_derived(first, printed=NOT_CLAIMED, rivals=rival, scaled=False)
-    # by the exact formula, for d from 2 to 10 (chosen), between which the sign changes
-    lambda_2 = {d: float(theory.lyapunov_exponents(d)[1]) for d in range(2, 11)}
-    last_decaying = max(d for d, rate in lambda_2.items() if rate < 0)
-    decay, grow = below_zero(second_rates), above_zero(second_rates)
-    judged = {*decaying, *growing}
+    yield signs_in_words(second_rates, {*decaying, *growing}, separator="; ")
+    yield _where_the_second_rate_changes_sign()
     end = float(plane["time"].max())
-    yield Facts(
-        last=last_decaying,
-        next=last_decaying + 1,
-        below=lambda_2[last_decaying],
-        above=lambda_2[last_decaying + 1],
-        decay=number_ranges(decay),
-        grow=number_ranges(grow),
-        open=open_for({*dimensions} - {*decay, *grow}, "; "),
-        judged=number_ranges(judged),
-        between=number_ranges({*dimensions} - judged),
-        end=end,
-        grown=statistic(plane, quantities.SIGMA_1, quantities.SHARE_ABOVE_ONE, at=end).value,
-    )
+    yield Facts(end=end, grown=statistic(plane, quantities.SIGMA_1, quantities.SHARE_ABOVE_ONE, at=end).value)
+
+
+def _where_the_second_rate_changes_sign() -> Facts:
+    """Return between which dimensions lambda_2 changes its sign by the exact formula, and its values there."""
+    lambda_2 = {d: float(theory.lyapunov_exponents(d)[1]) for d in range(2, 11)}  # up to 10, chosen beyond the change
+    last = max(d for d, rate in lambda_2.items() if rate < 0)
+    return Facts(last=last, next=last + 1, below=lambda_2[last], above=lambda_2[last + 1])
 
 
 @claim(
@@ -520,8 +511,8 @@ def proposition_4_1_c(
     for d in dimensions:
         # sigma_2(W) / sigma_1(W) decays: rows align with a, by the paper and, in probability, by the correction
         yield decays(rates.of_ratio(d))
-    falling, rising = below_zero(commutator_rates), above_zero(commutator_rates)
-    judged = {2, *growing}  # dimensions in which the sign of lambda_1 + lambda_2 is judged
+    # the sign of lambda_1 + lambda_2 is judged for d = 2 by the value itself
+    yield signs_in_words(commutator_rates, {2, *growing}, separator=", ")
     mean_rates = [f"{theory.mean_commutator_rate(d):.3f} for d = {d}" for d in by_dimension]
     lengths = []
     for d, table in by_dimension.items():
@@ -537,11 +528,6 @@ def proposition_4_1_c(
         late=time,
         rates=", ".join(mean_rates),
         lengths=", ".join(lengths),
-        falling=number_ranges(falling),
-        rising=number_ranges(rising),
-        open=open_for({*dimensions} - {*falling, *rising}, ", "),
-        judged=number_ranges(judged),
-        between=number_ranges({*dimensions} - judged),
     )
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate
-from learning_dynamics.judging import NOT_CLAIMED, Check, at_least, at_most, equal, takes_rivals
+from learning_dynamics.judging import NOT_CLAIMED, Check, Facts, at_least, at_most, equal, takes_rivals
 from learning_dynamics.papers.spectral_bias.noise import quantities
 from learning_dynamics.tidy import Quantity, Table, select
 
@@ -250,9 +250,20 @@ def number_ranges(numbers: Iterable[int]) -> str:
     return ", ".join(texts) or "none"
 
 
-def open_for(dimensions: Collection[int], separator: str) -> str:
-    """Return words on the dimensions in which a sign is open, after a separator; nothing if there are none.
+def signs_in_words(rates: list[Rate], judged: Collection[int], *, separator: str) -> Facts:
+    """Return the facts that a claim prints of the signs of rates in several dimensions.
 
-    They are ``; open for 5 to 7`` after the separator ``; ``.
+    They are {falling} and {rising}, the dimensions in which the rate is below zero and above it with its whole
+    interval; {open}, ``; open for 5 to 7`` after the separator ``; ``, or nothing if there are no others; {judged}, in
+    which a sign is judged; and {between}, in which none is.
     """
-    return f"{separator}open for {number_ranges(dimensions)}" if dimensions else ""
+    measured = {rate.d for rate in rates}
+    falling, rising = below_zero(rates), above_zero(rates)
+    undecided = measured - {*falling, *rising}
+    return Facts(
+        falling=number_ranges(falling),
+        rising=number_ranges(rising),
+        open=f"{separator}open for {number_ranges(undecided)}" if undecided else "",
+        judged=number_ranges(judged),
+        between=number_ranges(measured - {*judged}),
+    )

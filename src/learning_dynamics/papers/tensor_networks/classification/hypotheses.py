@@ -11,19 +11,24 @@ The bound on what vanishes in the limit is `log_time_checks.largest_lag`, with t
 shape (draws,), the draws of one table after those of the table before.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.judging import Check, Facts, every_draw, premise
+from learning_dynamics.judging import Check, every_draw, premise
 from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.log_time_checks import (
     largest_lag,
     last_exact_log_log_time,
     last_exact_margins,
     second_half,
+    settles,
+    vanishes,
 )
 from learning_dynamics.tidy import Draws, Quantity, Table, draw_columns
 
@@ -54,9 +59,64 @@ def falls_below_one(flows: Draws) -> Check:
     )
 
 
+@dataclass(frozen=True)
+class JudgedDraws:
+    """The draws on which a theorem is judged that assumes that X^T r converges in direction.
+
+    Attributes
+    ----------
+    all_flows : Draws
+        All draws, with those that are left out.
+    flows : Draws
+        The draws that are judged (`draws_to_judge`).
+    slack : float
+        The claims' factor on the bound.
+    """
+
+    all_flows: Draws
+    flows: Draws
+    slack: float
+
+    def of_depth(self, depth: int, **where: Any) -> JudgedDraws:
+        """Return the draws of networks with so many layers; `where` takes some of their rows, as `select` does."""
+        all_flows, flows = (dict(draws.groups("depth"))[depth].where(**where) for draws in (self.all_flows, self.flows))
+        return JudgedDraws(all_flows, flows, self.slack)
+
+    @property
+    def undecided(self) -> np.ndarray:
+        """Whether X^T r is not seen at rest in a judged draw: it still turns, or the flow could not be followed."""
+        return ~(_late_turns(self.flows) <= _largest_turn(self.flows, self.slack))  # nan compares as false
+
+    @property
+    def excluded(self) -> dict[str, int]:
+        """How many draws are left out, by the reason."""
+        return {STILL_TURNS: len(self.all_flows.column("seed")) - len(self.flows.column("seed"))}
+
+    @property
+    def largest_turn(self) -> float:
+        """The most degrees by which X^T r turns in a draw where it is at rest; nan if there is no such draw.
+
+        Claims print it. That X^T r is at rest is no check: a draw that is not at rest contradicts no theorem.
+        """
+        turns = _late_turns(self.flows)[~self.undecided]
+        return float(np.max(turns)) if turns.size else np.nan
+
+    def vanishes(self, name: str, quantity: Quantity, **options: Any) -> Check:
+        """Check by `log_time_checks.vanishes` that a quantity has vanished; `options` are its rivals and its fact."""
+        return vanishes(
+            name, self.flows, quantity, self.slack, undecided=self.undecided, excluded=self.excluded, **options
+        )
+
+    def settles(self, name: str, quantity: Quantity, **options: Any) -> Check:
+        """Check by `log_time_checks.settles` that a quantity has vanished; `options` are its rivals and its fact."""
+        return settles(
+            name, self.flows, quantity, self.slack, undecided=self.undecided, excluded=self.excluded, **options
+        )
+
+
 def draws_to_judge(
-    tables: Sequence[Table], slack: float, *, vanishing: Sequence[Sequence[Quantity]], **where: Any
-) -> Draws:
+    tables: Sequence[Table], slack: float, *, vanishing: Mapping[int, Sequence[Quantity]], **where: Any
+) -> JudgedDraws:
     """Return the draws on which Theorems 1 and 2 are judged: all but those that are left out.
 
     The theorems say nothing about a draw in which X^T r does not converge in direction. A draw's kind is its network at
@@ -66,20 +126,20 @@ def draws_to_judge(
     ======================================================  ====================================================
     X^T r is at rest                                        judged
     the flow could not be followed: quantities are nan      kept; the judge counts it as undecided
-    X^T r still turns, and so it does in more than          kept, undecided (`may_turn`)
+    X^T r still turns, and so it does in more than          kept, undecided
     `MOST_LEFT_OUT` of the draws of this kind
-    X^T r still turns, and a quantity stays beyond          kept, undecided (`may_turn`)
+    X^T r still turns, and a quantity stays beyond          kept, undecided
     X^T r still turns, otherwise                            left out
     ======================================================  ====================================================
 
     Parameters
     ----------
     tables : sequence of Table
-        Flows of the exponential loss.
+        Flows of the exponential loss, of one depth each.
     slack : float
         The claims' factor on the bound.
-    vanishing : sequence of sequences of str
-        For each table, the quantities that by the theorem vanish on draws at rest.
+    vanishing : mapping from number of layers to quantities
+        The quantities that by the theorem vanish on draws at rest.
     **where
         Which rows are read, as for `select`.
     """
@@ -87,13 +147,15 @@ def draws_to_judge(
     turns = _late_turns(flows) > _largest_turn(flows, slack)  # shape (draws,), of all tables; nan compares as false
     of_same_kind = pd.Series(turns).groupby([flows.column("network"), flows.column("depth")])
     share_turning = of_same_kind.transform("mean").to_numpy()  # of the draws of the same kind, for each draw
-    # for each draw, whether one of its quantities stays beyond the bound; tables have quantities of their own
+    # for each draw, whether one of its quantities stays beyond the bound
     stays_beyond = []
-    for of_table, quantities_of_table in zip(flows, vanishing, strict=True):
-        of_each_quantity = [_stays_beyond(of_table, quantity, slack) for quantity in quantities_of_table]
+    for of_table in flows:
+        (depth,) = set(of_table.column("depth"))
+        of_each_quantity = [_stays_beyond(of_table, quantity, slack) for quantity in vanishing[depth]]
         stays_beyond.append(np.any(of_each_quantity, axis=0))
     is_left_out = turns & ~np.concatenate(stays_beyond) & (share_turning <= MOST_LEFT_OUT)
-    return Draws(_tables_without(flows, is_left_out), **where)
+    judged = Draws(_tables_without(flows, is_left_out), **where)
+    return JudgedDraws(all_flows=flows, flows=judged, slack=slack)
 
 
 def _tables_without(flows: Draws, is_left_out: np.ndarray) -> list[Table]:
@@ -108,25 +170,6 @@ def _tables_without(flows: Draws, is_left_out: np.ndarray) -> list[Table]:
         kept.append(table[~draw_of_row.isin(draws_left_out)])
         first += len(draws)
     return kept
-
-
-def left_out(flows: Draws, judged: Draws) -> dict[str, int]:
-    """Return how many of the draws `flows` are not among `judged`, which `draws_to_judge` returns, by the reason."""
-    return {STILL_TURNS: len(flows.column("seed")) - len(judged.column("seed"))}
-
-
-def may_turn(flows: Draws, slack: float) -> np.ndarray:
-    """Return, for each draw, whether X^T r is not seen at rest: it still turns, or the flow could not be followed."""
-    return ~(_late_turns(flows) <= _largest_turn(flows, slack))  # a turn that is nan compares as false
-
-
-def turn_at_rest(flows: Draws, slack: float) -> Facts:
-    """Return the fact {largest_turn}: the most degrees by which X^T r turns in a draw where it is at rest.
-
-    Nan if there is no such draw. That X^T r is at rest is no check: a draw that is not at rest contradicts no theorem.
-    """
-    turns = _late_turns(flows)[~may_turn(flows, slack)]
-    return Facts(largest_turn=float(np.max(turns)) if turns.size else np.nan)
 
 
 def _late_turns(flows: Draws) -> np.ndarray:

@@ -21,9 +21,6 @@ from learning_dynamics.papers.tensor_networks.classification.hypotheses import (
     draws_to_judge,
     falls_below_one,
     last_exact_log_time,
-    left_out,
-    may_turn,
-    turn_at_rest,
 )
 from learning_dynamics.papers.tensor_networks.log_time_checks import (
     last_log_log_time,
@@ -65,16 +62,12 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     late).
     """
     flows = Draws([two, three])
-    vanishing = [quantities.SINGULAR_RESIDUAL]  # by the theorem, in both tables
-    judged = draws_to_judge([two, three], slack, vanishing=[vanishing, vanishing])
-    excluded = left_out(flows, judged)
-    yield settles(
+    # what vanishes by the theorem, by number of layers
+    vanishing = {2: [quantities.SINGULAR_RESIDUAL], 3: [quantities.SINGULAR_RESIDUAL]}
+    judged = draws_to_judge([two, three], slack, vanishing=vanishing)
+    yield judged.settles(
         "largest residual of the singular-vector equations",
-        judged,
         quantities.SINGULAR_RESIDUAL,
-        slack,
-        undecided=may_turn(judged, slack),
-        excluded=excluded,
         # residuals of the equations of another tensor
         rivals={
             r"singular vectors of $M(\sum_i y_i x_i)$": quantities.SINGULAR_RESIDUAL_DATA,
@@ -82,10 +75,10 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
         },
     )
     yield falls_below_one(flows)  # a premise, on all draws
-    yield turn_at_rest(judged, slack)  # fills {largest_turn}
     yield Facts(
         slack=slack,
-        left_out=sum(excluded.values()),
+        largest_turn=judged.largest_turn,
+        left_out=sum(judged.excluded.values()),
         last_log_log_time=last_log_log_time(flows),
         sharpness=float(settings_of(two)["integration"]["sharpness"]),
         last_exact_log_time=last_exact_log_time(flows),

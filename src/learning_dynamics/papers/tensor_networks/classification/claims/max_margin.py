@@ -27,12 +27,10 @@ import numpy as np
 from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.classification.hypotheses import (
+    JudgedDraws,
     draws_to_judge,
     falls_below_one,
     last_exact_log_time,
-    left_out,
-    may_turn,
-    turn_at_rest,
 )
 from learning_dynamics.papers.tensor_networks.log_time_checks import (
     LAG,
@@ -85,29 +83,20 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
     names no power of $t$.
     """
     flows = Draws([*two, three], network=ORTHOGONAL)
-    # What vanishes by the theorem, table by table. With two layers these are also GAP_OWN, the gap to the largest
-    # margin in the l1 norm of rho, (38), and TOP_GAP: of layers of unit length, 1 - M(-u) o (v_1, v_2) / s_1.
-    vanishing_with_two = [quantities.STATIONARITY_RESIDUAL, quantities.GAP_OWN, quantities.TOP_GAP]
-    vanishing = [*(vanishing_with_two for _ in two), [quantities.STATIONARITY_RESIDUAL]]
-    # the draws of all checks but that of the loss: without those whose X^T r still turns, or with them as undecided
-    judged = draws_to_judge(flows.tables, slack, vanishing=vanishing, network=ORTHOGONAL)
-    *judged_of_two, judged_of_three = judged.tables  # in the order of `flows`
-    two_layers = Draws(judged_of_two, network=ORTHOGONAL)
-    excluded = left_out(flows, judged)
-    # which draws, whose X^T r still turns, a check takes as undecided or leaves out
-    of_all: dict[str, Any] = {"undecided": may_turn(judged, slack), "excluded": excluded}
-    of_two_layers: dict[str, Any] = {
-        "undecided": may_turn(two_layers, slack),
-        "excluded": left_out(Draws(two, network=ORTHOGONAL), two_layers),
+    # What vanishes by the theorem, by number of layers. GAP_OWN is the gap to the largest margin in the l1 norm of rho,
+    # (38), and TOP_GAP, of layers of unit length, 1 - M(-u) o (v_1, v_2) / s_1.
+    vanishing = {
+        2: [quantities.STATIONARITY_RESIDUAL, quantities.GAP_OWN, quantities.TOP_GAP],
+        3: [quantities.STATIONARITY_RESIDUAL],
     }
+    # draws whose X^T r still turns are left out, or undecided, in all checks but that of the loss
+    judged = draws_to_judge(flows.tables, slack, vanishing=vanishing, network=ORTHOGONAL)
+    two_layers = judged.of_depth(2)
     # Rivals are residuals of other problems. That of the l1 norm passes with two layers, where 2 / L is one; three
     # layers refuse it. At rho_j = 0 the residual is zero whatever (S u)_j is: with two layers the next check is needed.
-    yield vanishes(
+    yield judged.vanishes(
         r"largest residual of the stationarity conditions, $\ell_{2/L}$",
-        judged,
         quantities.STATIONARITY_RESIDUAL,
-        slack,
-        **of_all,
         rivals={
             r"a $\rho$ stationary for its $\ell_2$ norm": quantities.STATIONARITY_RESIDUAL_L2,
             r"a $\rho$ stationary for its $\ell_1$ norm, whatever the depth": quantities.STATIONARITY_RESIDUAL_L1,
@@ -115,12 +104,9 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
     )
     # Rivals are gaps in norms of beta. That of the l1 norm passes with diagonal networks, where S is the identity;
     # other networks refuse it.
-    yield vanishes(
+    yield two_layers.vanishes(
         r"two layers: gap to the largest $\ell_{2/L}$ margin",
-        two_layers,
         quantities.GAP_OWN,
-        slack,
-        **of_two_layers,
         rivals={
             r"two layers: the largest margin in the $\ell_2$ norm of $\beta$": quantities.GAP["l2"],
             r"two layers: the largest margin in the $\ell_1$ norm of $\beta$, whatever $S$": quantities.GAP["l1"],
@@ -129,19 +115,16 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
     )
     # The rival's top singular vectors are singular vectors of that tensor, so that the residual of its equations has to
     # vanish. Gaps to lower singular values of M(-u) are not measured.
-    yield vanishes(
+    yield two_layers.vanishes(
         "two layers: distance of the layers' singular value from the top one, relative",
-        two_layers,
         quantities.TOP_GAP,
-        slack,
-        **of_two_layers,
         rivals={r"two layers: top singular vectors of $M(\sum_i y_i x_i)$": quantities.SINGULAR_RESIDUAL_DATA},
     )
     yield loss_vanishes(flows, slack, fact="least_power")  # on all draws, whatever X^T r does
-    yield turn_at_rest(judged, slack)  # fills {largest_turn}
-    yield _above_global_minimum(Draws(judged_of_three, network=REAL))  # fills {above_minimum} and {three_layer_draws}
+    yield _above_global_minimum(judged.of_depth(3, network=REAL))  # fills {above_minimum} and {three_layer_draws}
     yield Facts(
-        left_out=sum(excluded.values()),
+        largest_turn=judged.largest_turn,
+        left_out=sum(judged.excluded.values()),
         last_log_log_time=last_log_log_time(flows),
         allowed=largest_lag(flows, slack),
         slack=slack,
@@ -171,65 +154,55 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
     degrees over the second half of $\log\log t$; draws in which it still turns are undecided, or left out, as for
     Theorem 2.
     """
-    flows = Draws([*two, three])
-    vanishing = [[quantities.GAP_OWN] for _ in two] + [[quantities.STATIONARITY_RESIDUAL]]
-    judged = draws_to_judge(flows.tables, slack, vanishing=vanishing, network=ORTHOGONAL)
-    *tables_of_two, table_of_three = judged.tables
-    two_layers = Draws(tables_of_two, network=ORTHOGONAL)
-    three_layers = Draws(table_of_three, network=REAL)  # where S is real the global minimum is known
-    undecided_of_two = may_turn(two_layers, slack)
-    # what is left out is counted among the draws that a check is on: of all networks with two layers, of those with a
-    # real S with three
-    excluded_of_two = left_out(Draws(two, network=ORTHOGONAL), two_layers)
-    excluded_of_three = left_out(Draws(three, network=REAL), three_layers)
-    gaps_of_two = np.abs(two_layers.at_end("log_log_time")[quantities.GAP_OWN])
+    vanishing = {2: [quantities.GAP_OWN], 3: [quantities.STATIONARITY_RESIDUAL]}  # by number of layers
+    judged = draws_to_judge([*two, three], slack, vanishing=vanishing, network=ORTHOGONAL)
+    two_layers = judged.of_depth(2)
+    three_layers = judged.of_depth(3, network=REAL)  # where S is real the global minimum is known
+    end_of_two = two_layers.flows.at_end("log_log_time")
+    gaps_of_two = np.abs(end_of_two[quantities.GAP_OWN])
+    of_two: dict[str, Any] = {"undecided": two_layers.undecided, "excluded": two_layers.excluded}
     # With p = 2/3 and N = sum_j |rho_j|^p at margin one, the margin at unit norm is N^(-1/p). The excess is N over its
     # least value, less one, so that the margin reached is (1 + excess)^(-3/2) of the largest.
-    excess = three_layers.at_end("log_log_time")[quantities.QUASI_NORM_EXCESS]
+    excess = three_layers.flows.at_end("log_log_time")[quantities.QUASI_NORM_EXCESS]
     gaps_of_three = 1 - (1 + excess) ** (-3 / 2)
     yield every_draw(
         r"gap to the largest $\ell_{2/L}$ margin",
         np.concatenate([gaps_of_two, gaps_of_three]),
-        at_most=largest_lag(judged, slack),
+        at_most=largest_lag(judged.flows, slack),
         because=f"{slack:g} times {LAG}",
-        undecided=np.concatenate([undecided_of_two, may_turn(three_layers, slack)]),
-        excluded={why: count + excluded_of_three[why] for why, count in excluded_of_two.items()},
+        undecided=np.concatenate([two_layers.undecided, three_layers.undecided]),
+        excluded={why: count + three_layers.excluded[why] for why, count in two_layers.excluded.items()},
         # Of three layers the correction claims no gap, but the stationarity that the next check is about. The rival
         # claims no gap of them either: it is another problem for two layers.
-        corrected={"values": gaps_of_two, "undecided": undecided_of_two, "excluded": excluded_of_two},
+        corrected={"values": gaps_of_two, **of_two},
         rivals={
-            r"with two layers, the $\ell_2$ max margin": {
-                "values": np.abs(two_layers.at_end("log_log_time")[quantities.GAP["l2"]]),
-                "undecided": undecided_of_two,
-                "excluded": excluded_of_two,
-            },
+            r"with two layers, the $\ell_2$ max margin": {"values": np.abs(end_of_two[quantities.GAP["l2"]]), **of_two},
         },
     )
     # the printed sentence claims this too: a solution is a stationary point. Rivals are residuals of other problems.
-    yield vanishes(
+    yield three_layers.vanishes(
         "three layers: residual of the stationarity conditions",
-        three_layers,
         quantities.STATIONARITY_RESIDUAL,
-        slack,
-        undecided=may_turn(three_layers, slack),
-        excluded=excluded_of_three,
         rivals={
             r"with three layers, a stationary point for the $\ell_1$ norm": quantities.STATIONARITY_RESIDUAL_L1,
             r"with three layers, a stationary point for the $\ell_2$ norm": quantities.STATIONARITY_RESIDUAL_L2,
         },
     )
-    yield turn_at_rest(judged, slack)  # fills {largest_turn}
     yield _above_global_minimum(three_layers)  # fills {above_minimum} and {three_layer_draws}
-    # {at_minimum} of the paper's findings: a hundredth as in `_above_global_minimum`
-    yield Facts(largest_margin_lost=float(np.max(gaps_of_three)), at_minimum=int((excess <= 0.01).sum()))
+    yield Facts(
+        largest_turn=judged.largest_turn,
+        largest_margin_lost=float(np.max(gaps_of_three)),
+        # {at_minimum} of the paper's findings: a hundredth as in `_above_global_minimum`
+        at_minimum=int((excess <= 0.01).sum()),
+    )
 
 
-def _above_global_minimum(three_layers: Draws) -> Facts:
+def _above_global_minimum(three_layers: JudgedDraws) -> Facts:
     """Return how many draws with three layers end above the global minimum, and of how many.
 
     QUASI_NORM_EXCESS is sum_j |rho_j|^(2/3), at a least margin of one, over the least that it can be there; less one.
     """
-    excess = three_layers.at_end("log_log_time")[quantities.QUASI_NORM_EXCESS]
+    excess = three_layers.flows.at_end("log_log_time")[quantities.QUASI_NORM_EXCESS]
     # the one per cent of the docstrings, chosen: an excess up to it counts as at the minimum; no check uses it
     return Facts(above_minimum=int((excess > 0.01).sum()), three_layer_draws=len(excess))
 
@@ -325,30 +298,21 @@ def _limit_is_stationary(two: Sequence[Table], three: Table, *, network: str, no
         The claims' setting.
     """
     flows = Draws([*two, three], network=network)
-    vanishing = [[quantities.GAP[norm]] for _ in two] + [[quantities.STATIONARITY_RESIDUAL]]
+    vanishing = {2: [quantities.GAP[norm]], 3: [quantities.STATIONARITY_RESIDUAL]}  # by number of layers
     judged = draws_to_judge(flows.tables, slack, vanishing=vanishing, network=network)
-    *tables_of_two, table_of_three = judged.tables
-    two_layers, three_layers = Draws(tables_of_two, network=network), Draws(table_of_three, network=network)
+    two_layers, three_layers = judged.of_depth(2), judged.of_depth(3)
     other_norm = "dft_l1" if norm == "l1" else "l1"
-    yield vanishes(
+    yield two_layers.vanishes(
         f"two layers: gap to the largest ${NORM_NAMES[norm]}$ margin",
-        two_layers,
         quantities.GAP[norm],
-        slack,
-        undecided=may_turn(two_layers, slack),
-        excluded=left_out(Draws(two, network=network), two_layers),
         rivals={  # gaps to the largest margins in other norms
             r"the $\ell_2$ max margin": quantities.GAP["l2"],
             f"the ${NORM_NAMES[other_norm]}$ max margin": quantities.GAP[other_norm],
         },
     )
-    yield vanishes(
+    yield three_layers.vanishes(
         "three layers: residual of the stationarity conditions",
-        three_layers,
         quantities.STATIONARITY_RESIDUAL,
-        slack,
-        undecided=may_turn(three_layers, slack),
-        excluded=left_out(Draws(three, network=network), three_layers),
         rivals={
             # Gaps to the largest margins in two norms, which have to vanish instead of the residual. Problems of norms
             # are convex, so that a stationary point of theirs has the largest margin.
@@ -357,8 +321,7 @@ def _limit_is_stationary(two: Sequence[Table], three: Table, *, network: str, no
         },
     )
     yield loss_vanishes(flows, slack)
-    yield turn_at_rest(judged, slack)  # fills {largest_turn}
-    yield Facts(left_out=sum(left_out(flows, judged).values()))
+    yield Facts(largest_turn=judged.largest_turn, left_out=sum(judged.excluded.values()))
     if network in REAL:
         yield _above_global_minimum(three_layers)
 
