@@ -498,8 +498,8 @@ def add_syntax_error(workspace, file):
     return sound.count("\n") + 2
 
 
-# a kind of run, and a module that it imports
 @fault("a syntax error in a job's module", LINE)
+# a kind of run, and a module that it imports
 @pytest.mark.parametrize("file", [f"{PAPER}/growth/runs.py", f"{PAPER}/growth/theory.py"])
 def test_a_syntax_error_in_a_job_s_module_is_one_line_of_a_dry_run(workspace, file):
     line = add_syntax_error(workspace, file)

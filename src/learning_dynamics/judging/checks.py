@@ -187,8 +187,8 @@ def takes_rivals(
         Field of the docstring that the check's outermost number fills.
     scaled : bool or callable
         Whether this prediction is multiplied by factors, to find its smallest error that would have been refused. A
-        callable, ``scaled(prediction, factor)``, multiplies what is no number. The default is the
-        decorator's: true of the two equalities, else false.
+        callable, ``scaled(prediction, factor)``, multiplies what is no number. The default is the decorator's: true of
+        the two equalities, else false.
 
     Parameters
     ----------

@@ -58,8 +58,8 @@ def execute(
     """Draw the run `name`, swept or not, and print where; without a quantity, print which there are.
 
     Each draw gives one number for each value of `x` (and `y`): the quantity's last, first, largest or smallest recorded
-    value, as `at` says. Of the draws the median is shown, or the share that is above a number. Lines in a map
-    are contours of what the theory predicts, where the metrics hold a prediction.
+    value, as `at` says. Of the draws the median is shown, or the share that is above a number. Lines in a map are
+    contours of what the theory predicts, where the metrics hold a prediction.
 
     Parameters
     ----------

@@ -146,12 +146,10 @@ def refuse_missing_tables(
     target = f"{paper}_{run}" if run in plan.config.sweeps(paper) else file
     arguments = []
     if files:
-        arguments.append("--configfile")
-    for path in files:
-        arguments.append(str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path))
+        shown = (path.relative_to(ROOT) if path.is_relative_to(ROOT) else path for path in files)
+        arguments += ["--configfile", *map(str, shown)]
     if config:
-        arguments.append("--config")
-        arguments += [f"{key}={value}" for key, value in config.items()]
+        arguments += ["--config", *(f"{key}={value}" for key, value in config.items())]
     arguments += ["--", target]
     raise ProjectError(
         f"{paper} {run}: {len(missing)} of {len(tables)} tables are missing; run: "

@@ -295,6 +295,21 @@ FLAT = iteration_table({2: 1.0, 3: 1.0})  # no depth is faster
 FAST = iteration_table({2: 4.0, 3: 3.0})  # both are, clearly
 
 
+@pytest.mark.parametrize(("share", "verdict"), [(1.05, "reproduced"), (0.95, "not reproduced")])
+def test_the_bound_is_the_ratio_of_rates_that_are_grid_steps_apart(share, verdict):
+    speedup = share * RATE_RATIO**2
+    tables = {"l4": iteration_table({2: speedup, 3: speedup}), "l2": FLAT}
+    assert evaluation("deep_linear", "depth_accelerates_l4", tables, grid_steps=2.0).verdict == verdict
+
+
+def test_a_best_rate_of_depth_1_at_the_end_of_the_grid_decides_nothing():
+    table = iteration_table({2: 4.0, 3: 4.0})
+    at_depth_1 = (table["quantity"] == "iterations") & (table["depth"] == 1)
+    for seed in range(STARTS):
+        table.loc[at_depth_1 & (table["seed"] == seed), "value"] = iterations_by_rate(1.0, len(GRID) - 1)
+    assert evaluation_with("depth_accelerates_l4", table, FLAT).judgement.state == "undecided"
+
+
 @pytest.mark.parametrize(
     ("speedups", "verdict"),
     [

@@ -210,6 +210,13 @@ REACHING = (-1.0, 1.0, 3.0)  # ranks less the printed one: of three settings, th
 NOT_REACHING = (1.0, 2.0, 3.0)
 
 
+def test_the_rounding_counts_to_the_side_on_which_the_error_moves_more():
+    flatter_above, steeper_above = (
+        evaluation_of_minimisers((-2.0, 0.0, 2.0), bend=bend).facts["tolerance_at_rank"] for bend in (-0.02, 0.02)
+    )
+    assert flatter_above == pytest.approx(steeper_above, abs=0.003)
+
+
 @pytest.mark.parametrize("ranks_off", [REACHING, NOT_REACHING], ids=["interpolated", "extrapolated"])
 @pytest.mark.parametrize(
     ("power", "verdict"),

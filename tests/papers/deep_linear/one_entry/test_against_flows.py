@@ -409,9 +409,12 @@ def evaluation_of_signs(shallow, deep, predicted=AS_PREDICTED):
 
 
 def test_signs_that_turn_at_depth_one_where_predicted_and_never_beyond_are_reproduced():
-    judged = evaluation_of_signs(shallow=AS_PREDICTED, deep=KEPT)
-    assert judged.verdict == "reproduced"
-    assert judged.facts["signs_turned_at_depth_1"] == AS_PREDICTED.count(-1.0)
+    assert evaluation_of_signs(shallow=AS_PREDICTED, deep=KEPT).verdict == "reproduced"
+
+
+def test_signs_that_turn_at_depth_one_are_counted():
+    facts = evaluation_of_signs(shallow=AS_PREDICTED, deep=KEPT).facts
+    assert facts["signs_turned_at_depth_1"] == AS_PREDICTED.count(-1.0)
 
 
 @pytest.mark.parametrize(

@@ -72,10 +72,10 @@ def depth_accelerates_l4(l4: Table, l2: Table, *, grid_steps: Positive) -> Claim
     learning rate in one logarithmic grid. The speed-up is iterations at depth 1 over those of a deeper network. The
     best rate may lie between two of the grid, so that the grid alone can feign a speed-up of the ratio of neighbouring
     rates: iterations are about inversely proportional to rates. A speed-up counts when its whole 95 % interval exceeds
-    the ratio of rates that are {grid_steps:g} apart in the grid. It is {value:.3g} at depth 2 and {at_deepest:.3g} at
-    depth {deepest}, geometric means over {draws} starts, all of which are counted. Networks of every depth express the
-    same linear functions. The slide says that depth can accelerate; on other data it need not, nor from longer starts
-    (`l4_from_large_starts`).
+    the ratio of two rates whose places in the grid differ by {grid_steps:g}. It is {value:.3g} at depth 2 and
+    {at_deepest:.3g} at depth {deepest}, geometric means over {draws} starts, all of which are counted. Networks of
+    every depth express the same linear functions. The slide says that depth can accelerate; on other data it need not,
+    nor from longer starts (`l4_from_large_starts`).
     """
     for depth in _deeper(l4):
         # the rival is other data: the check judges the speed-up that was measured at p = 2
@@ -104,8 +104,8 @@ def depth_does_not_accelerate_l2(l4: Table, l2: Table, *, grid_steps: Positive) 
     The slide is about $p > 2$ only, this claim about the other case: at $p = 2$ the Hessian is the same everywhere, so
     that one step size suits a linear model all the way. Iterations are counted until the loss exceeds the least one by
     a small share of it, each network at its best learning rate in a grid (`depth_accelerates_l4`). The speed-up,
-    iterations at depth 1 over those of a deeper network, may not exceed the ratio of neighbouring rates, with its whole
-    95 % interval. At depth 2 it is {value:.3g}, the geometric mean over {draws} starts.
+    iterations at depth 1 over those of a deeper network, may not exceed the bound of that claim, with its whole 95 %
+    interval. At depth 2 it is {value:.3g}, the geometric mean over {draws} starts.
     """
     for depth in _deeper(l2):
         # rivals are other speed-ups than the measured one
@@ -127,10 +127,10 @@ def depth_accelerates_l4_gas_sensor(l4: Table, l2: Table, *, grid_steps: Positiv
     starts.
 
     The criterion is that of `depth_accelerates_l4`. Iterations at depth 1 over those of each deeper network must exceed
-    the ratio of neighbouring learning rates in the grid, in the geometric mean over starts and with its whole 95 %
-    interval. The slide says "Regression problem from UCI ML Repository" and names no data set. We take the set that, as
-    we remember, Arora, Cohen and Hazan (2018) used; the slide presents their result. The set has to be downloaded, and
-    the claim is untested without it. The overlay `gas_sensor` judges it.
+    its bound, in the geometric mean over starts and with the whole 95 % interval. The slide says "Regression problem
+    from UCI ML Repository" and names no data set. We take the set that, as we remember, Arora, Cohen and Hazan (2018)
+    used; the slide presents their result. The set has to be downloaded, and the claim is untested without it. The
+    overlay `gas_sensor` judges it.
     """
     if {_data_set(l4), _data_set(l2)} != {GAS_SENSOR}:
         raise Untested(
@@ -154,9 +154,9 @@ def l4_on_further_tables(l4: Sequence[Table], l2: Sequence[Table], *, grid_steps
     descent faster as well.
 
     On {tables}, in that order, the ratios of iterations, depth 1 over depth 2, are {ratios_at_depth_2}, at best
-    learning rates in a grid. Each must exceed the ratio of neighbouring rates with its whole 95 % interval. The claim
-    leaves depth 3 open: depth 1 over depth 3 gives {ratios_at_depth_3}. With the $\ell_2$ loss the ratios, depth 1 over
-    depth 2, are {ratios_l2}; below one, depth 2 takes more iterations.
+    learning rates in a grid. Each must exceed the bound of `depth_accelerates_l4` with its whole 95 % interval. The
+    claim leaves depth 3 open: depth 1 over depth 3 gives {ratios_at_depth_3}. With the $\ell_2$ loss the ratios, depth
+    1 over depth 2, are {ratios_l2}; below one, depth 2 takes more iterations.
     """
     for table, table_at_p_2 in zip(l4, l2, strict=True):  # a data set each
         # the rival alters the check of every data set; one of these checks must refuse it
@@ -197,7 +197,7 @@ def l4_from_large_starts(large: Table, small: Table, *, grid_steps: Positive) ->
     The weights start at norm {start:g}, where those of `depth_accelerates_l4` start at {small_start:g}. The ratio of
     iterations, depth 1 over depth 2, is {value:.2g}, the geometric mean over {draws} starts: below one, depth 2 takes
     more iterations. Each network has its best learning rate in a grid. No deeper one may be faster than depth 1 by more
-    than the ratio of neighbouring rates.
+    than the bound of `depth_accelerates_l4`.
     """
     for depth in _deeper(large):
         # the first rival's speed-up is nan, and the check undecided, where a network does not arrive

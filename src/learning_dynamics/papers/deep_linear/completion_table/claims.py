@@ -232,7 +232,7 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table]) -> Claim:
     has two units, or this row is mistaken, or it belongs to another matrix. What we measure does not decide which.
     """
     printed = PRINTED[ENTRIES_2K][MINIMISATION]
-    by_entries = [measured_row(table) for table in minimisers]  # a table for each number of entries, ascending
+    by_entries = [measured_row(table) for table in minimisers]  # a table for each number of entries
     log_squares = [np.log10(row.error) for row in by_entries]
     # a printed rank of 8 is 7.5 to 8.5
     at_rank = _log_error_at(

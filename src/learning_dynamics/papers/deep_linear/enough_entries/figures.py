@@ -22,11 +22,11 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     Networks and the minimiser of the nuclear norm (grey) complete matrices. Rows differ in initialisation scale $s$.
     Panels (a) and (d) show the mean square error over all entries, (b) and (e) the nuclear norm minus that of the
     target. Lines are medians over at most {draws} draws, without networks that did not reach their training loss
-    ({lost} of {runs}). Bands run from the smallest to the largest draw. Panels (c) and (f)
-    show the fewest entries from which a draw is recovered, by depth and for the minimiser (min.). Dots are draws, bars
-    medians. A draw is recovered if its error is at most {recovered:g} of the mean square entry, the dashed line in (a)
-    and (d). Open circles are upper bounds, where some training did not converge ({upper_bounds}, over all methods and
-    scales). Networks stop at a training loss.{not_drawn}
+    ({lost} of {runs}). Bands run from the smallest to the largest draw. Panels (c) and (f) show the fewest entries from
+    which a draw is recovered, by depth and for the minimiser (min.). Dots are draws, bars medians. A draw is recovered
+    if its error is at most {recovered:g} of the mean square entry, the dashed line in (a) and (d). Open circles are
+    upper bounds, where some training did not converge ({upper_bounds}, over all methods and scales). Networks stop at a
+    training loss.{not_drawn}
     """
     scales = sorted(deep[0]["scale"].unique(), reverse=True)
     shape: dict[str, Any] = {"sharex": "col", "sharey": "col", "width_ratios": [1.2, 1.2, 0.9]}

@@ -21,9 +21,8 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Plot:
     an asymptote (dotted). In (d) to (f) $3 \times 3$ matrices have Gaussian starts, one line for each of {draws} draws.
     Solid lines have a measurement of rank three, with singular values {values}. Orange dotted lines show the predicted
     exponent: one at depth 1, the ratio of the measurement's first two singular values at depth 2, zero from depth 3 on.
-    Grey dashed lines have one observed entry.
-    The slides state the curves of (a) to (c) for one observed entry, where in fact the second singular value levels off
-    at every depth.
+    Grey dashed lines have one observed entry. The slides state the curves of (a) to (c) for one observed entry, where
+    in fact the second singular value levels off at every depth.
     """
     depths = sorted(aligned["depth"].unique())
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.6))

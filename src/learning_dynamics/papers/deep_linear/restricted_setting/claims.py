@@ -124,12 +124,13 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
     r"""In instances of commuting measurements the matrix of least nuclear norm at which networks end is not even a
     local minimum of any Schatten quasi-norm with $p \in (0, 1)$.
 
-    The end of the flow is moved along $q_1 q_2^\top + q_2 q_1^\top$, for two of its eigenvectors. Then every $\sum_r
-    \sigma_r^p$ with $p < 1$, which is the quasi-norm to the power of $p$, falls, relatively by {least_fall:.1e} at the
-    least; more than {resolution:g} counts. The move changes no measurement ({largest_measurement_change:.1e} at most,
-    where a billionth is allowed), as the measurements have the same eigenvectors. While the matrix stays positive
-    semidefinite, its nuclear norm, the trace, does not change either. But two eigenvalues move apart. So the end is no
-    local minimum of these sums, at any depth.
+    The end of the flow is moved along $q_1 q_2^\top + q_2 q_1^\top$, for two of its eigenvectors. Then $\sum_r
+    \sigma_r^p$, which is the quasi-norm to the power of $p$, falls for every $p < 1$ that is tried
+    ({powers_below_one}), relatively by {least_fall:.1e} at the least; more than {resolution:g} counts. The move changes
+    no measurement ({largest_measurement_change:.1e} at most, where a billionth is allowed), as the measurements have
+    the same eigenvectors. While the matrix stays positive semidefinite, its nuclear norm, the trace, does not change
+    either. But two eigenvalues move apart and keep their sum, so that the sums of all other $p < 1$ fall too. So the
+    end is no local minimum of them, at any depth.
 
     The sentence is about the end of the networks, which the theorem on the slide names, and not about every matrix of
     least nuclear norm: one of them has least quasi-norms as well. With the eigenvalues $x_j$ of the end, the matrix
@@ -173,7 +174,11 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
         fact="largest_measurement_change",
     )
     # over draws and powers; flows that could not be integrated do not count
-    yield Facts(resolution=resolution, least_fall=-np.nanmax(largest_change_below_one))
+    yield Facts(
+        resolution=resolution,
+        powers_below_one=", ".join(f"{p:g}" for p in powers[powers < 1.0]),
+        least_fall=-np.nanmax(largest_change_below_one),
+    )
 
 
 @claim(
