@@ -153,8 +153,9 @@ def loss_vanishes(flows: Draws, slack: float, *, rival: str = NO_FALL, fact: str
     """Check that the loss has come near zero at the last time before its exponent is capped.
 
     A loss that stays away from zero has a least margin of order one, which `slack` bounds. The loss has vanished where
-    the margin is larger; it is then at most exp(-slack) for each point. No power of t is asked for. The number that is
-    shown, the least margin over log t, is the power of 1 / t in the loss, but for terms that vanish over log t.
+    the margin is larger; it is then at most exp(-slack) for each point. No power of t is asked for: a loss that falls
+    like t^-p passes where p exceeds slack / log t. The number that is shown, the least margin over log t, is this p,
+    but for terms that vanish over log t.
 
     Parameters
     ----------
@@ -163,17 +164,17 @@ def loss_vanishes(flows: Draws, slack: float, *, rival: str = NO_FALL, fact: str
     slack : float
         The claim's factor on bounds.
     rival : str
-        The phrase for the rival: a loss that keeps the value of a network that is zero, whose margins are zero.
+        The phrase for the rival: a loss that stays away from zero, whose margins stay of order one.
     fact : str
         Field of the docstring for the least power.
     """
-    margins = last_exact_margins(flows)
     log_log_time = min(map(last_exact_log_log_time, flows.tables))
+    least = slack * np.exp(-log_log_time)  # exp(-log log t) is 1 / log t
     return every_draw(
         r"loss $\to 0$, before its cap: $\min_i y_i f(x_i) / \log t$",
-        margins,
-        at_least=slack * np.exp(-log_log_time),  # exp(-log log t) is 1 / log t
+        last_exact_margins(flows),
+        at_least=least,
         because=rf"a least margin of {slack:g}: a loss that stays away from zero leaves a number of order one",
-        rivals={rival: {"values": np.zeros_like(margins)}},
+        rivals={rival: {"at_least": None, "at_most": least}},
         fact=fact,
     )

@@ -66,9 +66,8 @@ def test_the_reading_of_the_printed_number_decides_which_run_is_judged(reading, 
 def test_the_run_read_as_a_deviation_has_facts_of_its_own():
     """The least share of the leading values, and the share of draws on which only these grow."""
     facts = evaluation_on("gaussian_init_low_rank", *spectrum_from_to("deviation", SMALL_START, TWO_LEAD)).facts
-    assert facts["smallest_leading_share_as_deviation"] == pytest.approx(
-        5 / 5.04
-    )  # squares of the first two values, over all
+    of_leading = 5 / 5.04  # squares of the first two values, over all
+    assert facts["smallest_leading_share_as_deviation"] == pytest.approx(of_leading)
     assert facts["share_of_draws_as_deviation"] == 1.0
 
 

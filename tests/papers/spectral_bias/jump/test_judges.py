@@ -180,15 +180,28 @@ def test_half_a_height_after_the_jump_is_refused(index):
     assert check_of_heights(after_jump).state == "fails"
 
 
-@pytest.mark.parametrize(("share_of_bound", "state"), [(0.99, "holds"), (1.01, "fails")])
-@pytest.mark.parametrize(("index", "s"), [(1, 2.0), (2, 1.0), (3, 0.5)])
-def test_a_singular_value_may_be_as_far_from_0_and_from_its_height_as_the_closed_form(index, s, share_of_bound, state):
-    """Relative to the height s that is gamma^0.1 / (2 s) before the jump, and 2 s gamma^0.1 after it."""
-    before, after = 1e-32**0.1 / (2 * s), 1e-32**0.1 * 2 * s
-    below_height = put("sigma_beta", s * (1 - share_of_bound * after), index=index, time=1.5, **AT_SMALLEST_SCALE)
-    above_zero = put("sigma_beta", s * share_of_bound * before, index=index, time=0.1, **AT_SMALLEST_SCALE)
-    assert check_of_heights(below_height).state == state
+EACH_VALUE = pytest.mark.parametrize(("index", "s"), [(1, 2.0), (2, 1.0), (3, 0.5)])
+AT_ITS_BOUND = pytest.mark.parametrize(("share_of_bound", "state"), [(0.99, "holds"), (1.01, "fails")])
+
+
+@AT_ITS_BOUND
+@EACH_VALUE
+def test_before_its_jump_a_singular_value_may_be_as_far_from_0_as_the_closed_form(index, s, share_of_bound, state):
+    """Relative to the height s that is gamma^0.1 / (2 s)."""
+    distance = 1e-32**0.1 / (2 * s)
+    above_zero = put("sigma_beta", s * share_of_bound * distance, index=index, time=0.1, **AT_SMALLEST_SCALE)
     assert check_of_heights(above_zero).state == state
+
+
+@AT_ITS_BOUND
+@EACH_VALUE
+def test_after_its_jump_a_singular_value_may_be_as_far_from_its_height_as_the_closed_form(
+    index, s, share_of_bound, state
+):
+    """Relative to the height s that is 2 s gamma^0.1."""
+    distance = 1e-32**0.1 * 2 * s
+    below_height = put("sigma_beta", s * (1 - share_of_bound * distance), index=index, time=1.5, **AT_SMALLEST_SCALE)
+    assert check_of_heights(below_height).state == state
 
 
 def test_jump_process_is_untested_where_no_time_is_after_the_last_jump():

@@ -325,6 +325,10 @@ def test_a_draw_that_turns_is_not_counted_above_the_global_minimum(claim, networ
     assert facts["three_layer_draws"] == DRAWS * networks - 1
 
 
+def test_theorem_2_states_what_is_allowed_at_the_last_time():
+    assert evaluation_on("theorem_2").facts["allowed"] == pytest.approx(BOUND)
+
+
 def test_theorem_2_states_the_largest_gap_of_two_layers():
     largest_gap = 0.9 * BOUND  # larger than any other draw's
     facts = evaluation_on("theorem_2", put_late("gap_own", largest_gap, depth=2)).facts

@@ -102,5 +102,5 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Plot:
         line_handle("of the smallest", smallest, width=1.6),
     ]
     legend_below(figure, handles)
-    alt = "Dots on the solid lines; the rows' growths lie decades apart, far from the dashed line."
+    alt = "Dots on the solid lines; the rows' growths spread over two decades, on both sides of the dashed line."
     return Plot(figure, {"paths": settings_of(ensembles[0])["paths"]}, alt=alt)

@@ -50,8 +50,8 @@ def relu_low_rank(small: Table, large: Table, *, percent: Count, loss: Fraction)
     $|W|^2$. A draw counts if its loss ends at {loss:g} of the first value or below, and is undecided otherwise. The
     paper shows one draw.
 
-    From small weights {value:.0%} of {draws} draws end so at rank 2 or below; {unfitted_from_small} are undecided. Of
-    all draws from small weights, the undecided ones included, {share_at_rank_one:.0%} have rank 1,
+    From small weights {value:.0%} of {draws} draws count and end at rank 2 or below; {unfitted_from_small} are
+    undecided. Of all draws from small weights, the undecided ones included, {share_at_rank_one:.0%} have rank 1,
     {share_at_rank_two:.0%} exactly 2, and {share_above_rank_two:.0%} 3 or more. From large weights
     {share_above_rank_two_from_large:.0%} of draws end above rank 2.
     """
@@ -213,9 +213,8 @@ def relu_directions_with_samples(
         **draws_that_learn_both(most),
         at_least=0.5,
         because="most draws",
-        rivals={
-            "samples that change nothing": draws_that_learn_both(fewest)
-        },  # other data: the draws with the fewest samples
+        # other data: the draws with the fewest samples
+        rivals={"samples that change nothing": draws_that_learn_both(fewest)},
     )
     yield share_of_draws(
         "share of draws that learn both directions, with the fewest samples",

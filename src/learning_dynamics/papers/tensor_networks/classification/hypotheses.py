@@ -101,17 +101,18 @@ class JudgedDraws:
         turns = _late_turns(self.flows)[~self.undecided]
         return float(np.max(turns)) if turns.size else np.nan
 
-    def vanishes(self, name: str, quantity: Quantity, **options: Any) -> Check:
-        """Check by `log_time_checks.vanishes` that a quantity has vanished; `options` are its rivals and its fact."""
-        return vanishes(
-            name, self.flows, quantity, self.slack, undecided=self.undecided, excluded=self.excluded, **options
-        )
+    @property
+    def options(self) -> dict[str, Any]:
+        """What a check of these draws is told of them: `undecided` and `excluded`."""
+        return {"undecided": self.undecided, "excluded": self.excluded}
 
-    def settles(self, name: str, quantity: Quantity, **options: Any) -> Check:
-        """Check by `log_time_checks.settles` that a quantity has vanished; `options` are its rivals and its fact."""
-        return settles(
-            name, self.flows, quantity, self.slack, undecided=self.undecided, excluded=self.excluded, **options
-        )
+    def vanishes(self, name: str, quantity: Quantity, **others: Any) -> Check:
+        """Check by `log_time_checks.vanishes` that a quantity has vanished; `others` are its rivals and its fact."""
+        return vanishes(name, self.flows, quantity, self.slack, **self.options, **others)
+
+    def settles(self, name: str, quantity: Quantity, **others: Any) -> Check:
+        """Check by `log_time_checks.settles` that a quantity has vanished; `others` are its rivals and its fact."""
+        return settles(name, self.flows, quantity, self.slack, **self.options, **others)
 
 
 def draws_to_judge(

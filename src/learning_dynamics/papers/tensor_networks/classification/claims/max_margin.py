@@ -20,7 +20,6 @@ start of its own, for one network of one depth. Draws in which X^T r still turns
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -78,8 +77,8 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
 
     $X^T r$ counts as at rest if it turns over the second half of $\log\log t$ by no more than that bound, as an angle;
     it turns by at most {largest_turn:.2g} degrees. Draws in which it still turns are undecided or, {left_out} of them,
-    left out of all checks but that of the loss. Losses are judged at a $\log t$ of {last_exact_log_time:.0f}; later
-    they are below the smallest double. There the least margin is at least {least_power:.2f} $\log t$; the theorem
+    left out of all checks but that of the loss. Losses are judged at a $\log t$ of {last_exact_log_time:.0f}, the last
+    recorded before their exponent is capped. There the least margin is at least {least_power:.2f} $\log t$; the theorem
     names no power of $t$.
     """
     flows = Draws([*two, three], network=ORTHOGONAL)
@@ -160,7 +159,6 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
     three_layers = judged.of_depth(3, network=REAL)  # where S is real the global minimum is known
     end_of_two = two_layers.flows.at_end("log_log_time")
     gaps_of_two = np.abs(end_of_two[quantities.GAP_OWN])
-    of_two: dict[str, Any] = {"undecided": two_layers.undecided, "excluded": two_layers.excluded}
     # With p = 2/3 and N = sum_j |rho_j|^p at margin one, the margin at unit norm is N^(-1/p). The excess is N over its
     # least value, less one, so that the margin reached is (1 + excess)^(-3/2) of the largest.
     excess = three_layers.flows.at_end("log_log_time")[quantities.QUASI_NORM_EXCESS]
@@ -174,9 +172,12 @@ def max_margin_solution(two: Sequence[Table], three: Table, *, slack: Positive) 
         excluded={why: count + three_layers.excluded[why] for why, count in two_layers.excluded.items()},
         # Of three layers the correction claims no gap, but the stationarity that the next check is about. The rival
         # claims no gap of them either: it is another problem for two layers.
-        corrected={"values": gaps_of_two, **of_two},
+        corrected={"values": gaps_of_two, **two_layers.options},
         rivals={
-            r"with two layers, the $\ell_2$ max margin": {"values": np.abs(end_of_two[quantities.GAP["l2"]]), **of_two},
+            r"with two layers, the $\ell_2$ max margin": {
+                "values": np.abs(end_of_two[quantities.GAP["l2"]]),
+                **two_layers.options,
+            },
         },
     )
     # the printed sentence claims this too: a solution is a stationary point. Rivals are residuals of other problems.
