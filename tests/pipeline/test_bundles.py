@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 import yaml
 
-from learning_dynamics.pipeline.store.tables import read_stamp
+from learning_dynamics.pipeline.commands import bundle
+from learning_dynamics.pipeline.store.tables import read_stamp, write_arrow
 from tests.pipeline.conftest import Workspace, toy
 from tests.pipeline.test_check import files_named
 
@@ -198,6 +200,23 @@ def test_values_in_front_that_fill_a_bundle_leave_the_other_bundles_as_they_are(
     steps = snakemake_and_count_steps(extended, *sweep(extended, bundle=4, rate=[*in_front, *EXTENDED]))
     assert steps == dict.fromkeys(in_front, STEPS)
     assert list(bundles(extended))[1:] == before
+
+
+def test_a_table_that_another_bundle_puts_away_meanwhile_is_kept(tmp_path, monkeypatch):
+    in_results, resume = tmp_path / "metrics/scan@before.parquet", tmp_path / "resume"
+    in_resume = resume / in_results.name
+    write_arrow(in_results, pa.table({"value": [1.0]}), {"contents": {"scan--rate-0.03": ["fingerprint of 0.03", 1]}})
+
+    def read_before_it_is_moved(file):
+        stamp = read_stamp(file)
+        if file == in_results:  # the other bundle's job moves it now
+            resume.mkdir()
+            in_results.replace(in_resume)
+        return stamp
+
+    monkeypatch.setattr(bundle, "read_stamp", read_before_it_is_moved)
+    bundle._put_away(tmp_path / "metrics/scan@now.parquet", resume, {"scan--rate-0.01": ["fingerprint of 0.01", 1]})
+    assert in_resume.exists()
 
 
 def test_a_second_axis_with_the_value_of_all_runs_simulates_only_its_other_value(extended):

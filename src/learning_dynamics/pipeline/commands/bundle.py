@@ -1,5 +1,6 @@
 """Simulate and measure many runs of a sweep in one process: one table, with the swept settings as columns."""
 
+import itertools
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -131,16 +132,12 @@ def _column_type(annotation: Any) -> str:
     return COLUMN_TYPES.get(annotation, "str")
 
 
-def _tables_made_before(out: Path, resume: Path) -> Iterator[tuple[Path, dict[str, list[Any]]]]:
-    """Yield the other tables of bundles of a paper, with the fingerprint and the rows of each run that they hold.
-
-    Tables are put away from the results to `resume`: in this order one that is moved meanwhile is seen there.
-    """
-    for folder in (out.parent, resume):
-        for file in sorted(folder.glob("*@*.parquet")):
-            if file != out:
-                with suppress(ProjectError):
-                    yield file, read_stamp(file).get("contents", {})
+def _other_tables(folder: Path, out: Path) -> Iterator[tuple[Path, dict[str, list[Any]]]]:
+    """Yield the other tables of bundles in a folder, with the fingerprint and the number of rows of each run."""
+    for file in sorted(folder.glob("*@*.parquet")):
+        if file != out:
+            with suppress(ProjectError):  # damaged, or put away meanwhile
+                yield file, read_stamp(file).get("contents", {})
 
 
 def _rows_made_before(
@@ -152,7 +149,8 @@ def _rows_made_before(
     ones: swept settings are added again.
     """
     wanted = {run.fingerprint: run.name for run in runs}
-    for file, contents in _tables_made_before(out, resume):
+    # tables are moved from the results to `resume`: in this order one that is moved meanwhile is seen there
+    for file, contents in itertools.chain(_other_tables(out.parent, out), _other_tables(resume, out)):
         if not any(fingerprint in wanted for fingerprint, _ in contents.values()):
             continue
         with suppress(ProjectError):  # damaged, or put away meanwhile
@@ -173,20 +171,25 @@ def _put_away(out: Path, resume: Path, contents_of_new: Mapping[str, Sequence[An
     """
     (resume / out.name).unlink(missing_ok=True)
     sweep = out.name.partition("@")[0]
+    # Read before the results: a table that another bundle moves meanwhile would be in both, and its runs would count as
+    # those of the results
+    in_resume = list(_other_tables(resume, out))
     in_results = _names_and_fingerprints(contents_of_new)
-    for file, contents in list(_tables_made_before(out, resume)):
+    for file, contents in _other_tables(out.parent, out):
         if file.name.partition("@")[0] != sweep:
             continue
-        if file.parent == resume:
-            # all tables in the results come before these: `in_results` has every run that is there
-            if all(_names_and_fingerprints({name: entry}) & in_results for name, entry in contents.items()):
-                file.unlink(missing_ok=True)
-        elif _names_and_fingerprints(contents) & _names_and_fingerprints(contents_of_new):
+        if _names_and_fingerprints(contents) & _names_and_fingerprints(contents_of_new):
             resume.mkdir(exist_ok=True)
             with suppress(FileNotFoundError):  # another bundle was first
                 file.replace(resume / file.name)
+            in_resume.append((resume / file.name, contents))
         else:
             in_results |= _names_and_fingerprints(contents)
+    for file, contents in in_resume:
+        if file.name.partition("@")[0] != sweep:
+            continue
+        if all(_names_and_fingerprints({name: entry}) & in_results for name, entry in contents.items()):
+            file.unlink(missing_ok=True)
 
 
 def _names_and_fingerprints(contents: Mapping[str, Sequence[Any]]) -> set[str]:
