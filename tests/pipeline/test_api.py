@@ -1,6 +1,6 @@
 """The package as notebooks use it, `import learning_dynamics as ld`, each time in a process of its own.
 
-The notebooks, the examples in docstrings and the recipes of the documentation are run as well.
+The notebooks and the recipes of the documentation are run as well, and, in this process, the examples in docstrings.
 """
 
 import doctest
@@ -96,8 +96,7 @@ def modules_of_topics(name: str) -> str:
         ),
     ],
 )
-def test_an_import_loads_no_library_that_it_does_not_need(imported, code, forbidden):
-    """Nor does the code after it."""
+def test_an_import_and_the_code_after_it_load_no_library_that_they_do_not_need(imported, code, forbidden):
     loaded = output_of(ROOT, f"import sys, {imported}\n{code}\nprint(*sys.modules)").split()
     assert "learning_dynamics" in loaded
     assert forbidden & set(loaded) == set()

@@ -1,4 +1,4 @@
-"""The style sheets and the widths."""
+"""The style sheets, the widths, and `Plot`, which a figure's function returns."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def style(look: str = "paper") -> AbstractContextManager:
 
 
 def sized(figure: Figure, look: str) -> Figure:
-    """Return a figure brought to the width of a look, its proportions kept; layouts adapt when it is drawn."""
+    """Bring a figure to the width of a look, its proportions kept, and return it; layouts adapt when it is drawn."""
     wide, high = figure.get_size_inches() * LOOKS[look][1] / WIDTH
     figure.set_size_inches(wide, high)
     return figure
@@ -81,5 +81,5 @@ class Plot:
 
     @classmethod
     def of(cls, drawn: Figure | Plot) -> Plot:
-        """Return what a figure's function gave as `Plot`."""
+        """Return a `Plot` as it is, and a bare figure as a `Plot` without facts."""
         return drawn if isinstance(drawn, Plot) else cls(drawn)

@@ -38,8 +38,8 @@ def test_the_entry_outside_the_support_vanishes_with_the_power_that_its_feature_
     features, labels, eta = np.array([[1.0, second_feature]]), np.array([2.0]), np.array([0.7, 1.3])
     power, predicted = vanishing_power(features, labels, eta)
     assert predicted == pytest.approx(2 * (1 - second_feature))
-    # rho_2 is alpha**power times a factor, which changes between the two scales by what rho_2 takes from rho_1, 1e-3 at
-    # most: the power errs by that over log(1e15), which is far below the tolerance
+    # rho_2 is alpha**power times a factor, which changes between the scales 1e-15 and 1e-30 (`theory.SMALL`) by what
+    # rho_2 takes from rho_1, 1e-3 at most: the power errs by that over log(1e15), which is far below the tolerance
     assert power == pytest.approx(predicted, abs=0.01)
 
 

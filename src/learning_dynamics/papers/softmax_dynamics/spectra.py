@@ -107,7 +107,7 @@ def ranks_of(features: np.ndarray, labels: np.ndarray, populations: Sequence[Pop
 
 
 def sorted_svd(matrices: np.ndarray) -> SVD:
-    """Return U, S, V, singular vectors as columns, singular values descending."""
+    """Return U, S, V with singular vectors as columns, numpy's V^T transposed; singular values descend."""
     U, S, Vt = np.linalg.svd(matrices, full_matrices=False)
     return U, S, np.swapaxes(Vt, -1, -2)
 
@@ -145,7 +145,8 @@ def separation(points: np.ndarray, group: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray, shape (...)
-        Distance of means over the root mean square distance of a point from its own mean; infinite without spread.
+        Distance of means over the root mean square distance of a point from its own mean. Without spread it is
+        infinite, or nan where the means coincide too.
     """
     inside, outside = points[..., group, :], points[..., ~group, :]
     centres = [part.mean(axis=-2, keepdims=True) for part in (inside, outside)]

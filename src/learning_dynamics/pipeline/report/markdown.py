@@ -372,15 +372,18 @@ def _figure_or_table(figure: Exhibit) -> str:
 
 
 def _image(figure: Exhibit, folder: str = "") -> str:
+    """Return a figure's picture with its alternative text, seen from a page in `folder`."""
     alt = re.sub(r"([\[\]])", r"\\\1", maths.plain(figure.alt)).replace("|", "&#124;")
     return f"![{alt}]({folder}{figure.paper}/{figure.name}.webp)"
 
 
 def _verdict_counts(counts: Mapping[str, int]) -> str:
+    """Return ``3 reproduced, 1 corrected``."""
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "no claims"
 
 
 def _plural(count: int, thing: str) -> str:
+    """Return ``1 figure`` or ``2 figures``."""
     return f"{count} {thing}" + ("" if count == 1 else "s")
 
 
@@ -430,4 +433,5 @@ def prose(text: str) -> str:
 
 
 def _join(blocks: Sequence[str]) -> str:
+    """Return the blocks of a page, an empty line between them; empty blocks are left out."""
     return "\n\n".join(filter(None, blocks)) + "\n"

@@ -54,8 +54,8 @@ def shares_of_pairs_in_order(times: np.ndarray) -> np.ndarray:
 
     It is (1 + D) / 2 with Somers' D, that share less the share of pairs in the other order.
     """
-    pairs = zip(SIZES[JUDGED], times[JUDGED], strict=True)
-    return np.array([0.5 * (1 + stats.somersd(sizes, -of_draw).statistic) for sizes, of_draw in pairs])
+    draws = zip(SIZES[JUDGED], times[JUDGED], strict=True)
+    return np.array([0.5 * (1 + stats.somersd(sizes, -of_draw).statistic) for sizes, of_draw in draws])
 
 
 def test_the_share_of_pairs_in_order_is_somers_d():
@@ -132,7 +132,8 @@ def random_starts(*, order: float) -> pd.DataFrame:
 def even_course(*, share: float, steps: int = 12) -> pd.DataFrame:
     """Return 12 courses on which the loss falls evenly, until the last class is learned after `steps` steps.
 
-    - The loss is `2 * steps` at first. It falls by one in each of these steps, of length one, and by five in one more.
+    - The loss is `2 * steps` at first. It falls by one in each of these steps, of length one, and by five in a further
+      step at the end.
     - The larger singular value grows faster than the smaller one in the first of these steps, a share of them, and
       again once the last class is learned.
     """

@@ -36,16 +36,15 @@ def spectrum_from_to(role, start, end, *, draw=None):
 @pytest.mark.parametrize(
     ("ends", "since", "verdict"),
     [
-        # of the squares at the end the first two have 5 / 5.2275 = 95.6 %, and 5 / 5.2704 = 94.9 %
-        ([2.0, 1.0, 0.25, 0.25, 0.25, 0.2], "first", "reproduced"),
-        ([2.0, 1.0, 0.26, 0.26, 0.26, 0.26], "first", "not reproduced"),
-        # the same, the rest nearly all in the third: 5 / 5.2509 = 95.2 %, and 5 / 5.2701 = 94.9 %
-        ([2.0, 1.0, 0.47, 0.1, 0.1, 0.1], "first", "reproduced"),
-        ([2.0, 1.0, 0.49, 0.1, 0.1, 0.1], "first", "not reproduced"),
-        # of the squared displacement of the second and third, 0.9^2 + 0.2^2, the third has 4.7 %; and of 0.9^2 + 0.21^2
-        # it has 5.2 %
-        ([2.0, 1.0, 0.30, 0.1, 0.1, 0.1], "k-th", "reproduced"),
-        ([2.0, 1.0, 0.31, 0.1, 0.1, 0.1], "k-th", "not reproduced"),
+        # of the squares at the end the first two have 5 / 5.2275, and 5 / 5.2704
+        pytest.param([2.0, 1.0, 0.25, 0.25, 0.25, 0.2], "first", "reproduced", id="95.6 % in the first two"),
+        pytest.param([2.0, 1.0, 0.26, 0.26, 0.26, 0.26], "first", "not reproduced", id="94.9 % in the first two"),
+        # the same, the rest nearly all in the third: 5 / 5.2509, and 5 / 5.2701
+        pytest.param([2.0, 1.0, 0.47, 0.1, 0.1, 0.1], "first", "reproduced", id="95.2 %, the rest in the third"),
+        pytest.param([2.0, 1.0, 0.49, 0.1, 0.1, 0.1], "first", "not reproduced", id="94.9 %, the rest in the third"),
+        # the squared displacement of the second and third is 0.9^2 + 0.2^2, and 0.9^2 + 0.21^2
+        pytest.param([2.0, 1.0, 0.30, 0.1, 0.1, 0.1], "k-th", "reproduced", id="4.7 % of the displacement"),
+        pytest.param([2.0, 1.0, 0.31, 0.1, 0.1, 0.1], "k-th", "not reproduced", id="5.2 % of the displacement"),
     ],
 )
 def test_figure_1a_asks_that_two_values_grow_and_hold_95_percent_of_the_squares(ends, since, verdict):
@@ -150,15 +149,13 @@ def evaluate_growths(first, *, second=TWO_GROW, deviation=TWO_GROW, large=ALL_GR
 @pytest.mark.parametrize(
     ("growth", "since", "verdict"),
     [
-        (TWO_GROW, "k-th", "reproduced"),
-        # displacements are growth times start: the third value takes 4.8 % of all squares, and 5.1 %
-        ([2.0, 0.8, 0.52, 0.02, 0.0], "first", "reproduced"),
-        ([2.0, 0.8, 0.54, 0.02, 0.0], "first", "not reproduced"),
-        # of those from the second value on: 4.97 %, and 5.48 %
-        ([2.0, 0.8, 0.19, 0.02, 0.0], "k-th", "reproduced"),
-        ([2.0, 0.8, 0.20, 0.02, 0.0], "k-th", "not reproduced"),
-        # a value that falls is displaced too
-        ([2.0, 0.8, 0.0, 0.0, -0.6], "k-th", "not reproduced"),
+        pytest.param(TWO_GROW, "k-th", "reproduced", id="two grow"),
+        # displacements are growth times start
+        pytest.param([2.0, 0.8, 0.52, 0.02, 0.0], "first", "reproduced", id="4.8 % of all squares in the third"),
+        pytest.param([2.0, 0.8, 0.54, 0.02, 0.0], "first", "not reproduced", id="5.1 % of all squares in the third"),
+        pytest.param([2.0, 0.8, 0.19, 0.02, 0.0], "k-th", "reproduced", id="4.97 % from the second value on"),
+        pytest.param([2.0, 0.8, 0.20, 0.02, 0.0], "k-th", "not reproduced", id="5.48 % from the second value on"),
+        pytest.param([2.0, 0.8, 0.0, 0.0, -0.6], "k-th", "not reproduced", id="a value that falls is displaced too"),
     ],
 )
 def test_figure_4_asks_that_only_two_values_grow(growth, since, verdict):

@@ -7,6 +7,7 @@ has the matrices of least nuclear norm from the entries of `few`, `minimiser_man
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.deep_linear import quantities
@@ -32,16 +33,10 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
     for axes_of_row, tables, minimiser_table in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
         minimiser_median = select(minimiser_table, quantities.ERROR)["value"].median()
         for axis, table in zip(axes_of_row, tables, strict=True):
-            errors = select(table, quantities.ERROR)
-            depth = depth_of(table)
             axis.axhline(minimiser_median, color=COLOURS["grey"], ls=":")
-            rates = sorted(errors["learning_rate"].unique())
-            if len(rates) > len(LINES_BY_RATE):
-                raise ProjectError(f"depth {depth} has {len(rates)} learning rates; the figure has two lines")
-            for rate, line in zip(rates, LINES_BY_RATE[: len(rates)], strict=True):  # some depths have one rate alone
-                converged = errors[errors["converged"] & (errors["learning_rate"] == rate)]
-                median_with_draws(axis, converged, "scale", DEPTH_COLOURS[depth], line)
-            axis.set(xscale="log", yscale="log", title=f"{observed_entries(minimiser_table)} entries, depth {depth}")
+            _draw_errors(axis, table)
+            title = f"{observed_entries(minimiser_table)} entries, depth {depth_of(table)}"
+            axis.set(xscale="log", yscale="log", title=title)
         axes_of_row[0].set_ylabel("reconstruction error")
     plt.setp(axes[-1], xlabel="initialisation scale $s$")
     letters(axes.flat)
@@ -58,6 +53,17 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
         facts=facts | unfinished(*few, *many),  # the facts `lost` and `runs`
         alt="Reconstruction errors against initialisation scale, by depth and entries.",
     )
+
+
+def _draw_errors(axis: Axes, table: Table) -> None:
+    """Draw the errors of one depth against the scale, a line for each learning rate, of runs that converged."""
+    errors, depth = select(table, quantities.ERROR), depth_of(table)
+    rates = sorted(errors["learning_rate"].unique())
+    if len(rates) > len(LINES_BY_RATE):
+        raise ProjectError(f"depth {depth} has {len(rates)} learning rates; the figure has two lines")
+    for rate, line in zip(rates, LINES_BY_RATE[: len(rates)], strict=True):  # some depths have one rate alone
+        converged = errors[errors["converged"] & (errors["learning_rate"] == rate)]
+        median_with_draws(axis, converged, "scale", DEPTH_COLOURS[depth], line)
 
 
 PANEL_LABELS = {
@@ -99,9 +105,13 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
     others = [handle(MINIMISER, "grey", ":"), handle("target", line=DASHED, lw=1)]
     columns = len(few) if len(few) > 3 else None  # with more than three depths the legend does not fit into one row
     legend_below(figure, [*depth_handles(map(depth_of, few)), *others], columns)
-    facts = {"few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}
+    facts = {
+        "few": observed_entries(minimiser),
+        "many": observed_entries(minimiser_many),
+        "draws": minimiser["draw"].nunique(),
+    }
     return Plot(
         figure,
-        facts=facts | {"draws": minimiser["draw"].nunique()},
+        facts=facts,
         alt="Error, nuclear norm and effective rank against scale, by depth.",
     )

@@ -31,7 +31,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     scales = sorted(table["scale"].unique(), reverse=True)
     counts = sorted(int(count) for count in table["observed"].unique())
     table["place"] = [counts.index(count) for count in table["observed"]]  # the slider's place at which a row is shown
-    medians = table.groupby(["method", "scale", "observed"])[["beyond", "error"]].median().reset_index()
+    medians = table.groupby(["method", "scale", "observed"])[["excess_norm", "error"]].median().reset_index()
     colours_of_networks = {f"depth {depth_of(network)}": DEPTH_COLOURS[depth_of(network)] for network in deep}
     names = ["all", *colours_of_networks]
     x, y = _axes(table)
@@ -56,7 +56,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
         alt.Chart(pd.DataFrame({"error": [recovered]}))
         .mark_rule(color=INK, strokeDash=DASHES, strokeWidth=1)
         .encode(y),
-        alt.Chart(pd.DataFrame({"beyond": [0.0]})).mark_rule(color=INK, strokeWidth=0.6).encode(x),
+        alt.Chart(pd.DataFrame({"excess_norm": [0.0]})).mark_rule(color=INK, strokeWidth=0.6).encode(x),
         alt.Chart(medians.round(6))  # the page has the numbers as text: more digits would make it larger, not finer
         .transform_filter(selection)
         .mark_line(strokeWidth=1.2, opacity=0.55)
@@ -76,10 +76,10 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
 
 def _axes(table: pd.DataFrame) -> tuple[alt.X, alt.Y]:
     """Return axes on which all matrices fit: nuclear norms less the true one, and errors."""
-    # with room beyond the outermost dots; how much is chosen
-    norm_range = [float(table["beyond"].min()) - 2, float(table["beyond"].max()) + 8]
+    # with room outside the outermost dots; how much is chosen
+    norm_range = [float(table["excess_norm"].min()) - 2, float(table["excess_norm"].max()) + 8]
     x = alt.X(
-        "beyond:Q",
+        "excess_norm:Q",
         title="nuclear norm − truth's",
         axis=alt.Axis(values=TICKS),
         scale=alt.Scale(type="symlog", domain=norm_range, constant=1, nice=False),
@@ -95,10 +95,10 @@ def _axes(table: pd.DataFrame) -> tuple[alt.X, alt.Y]:
 
 
 def _completed_matrices(deep: Sequence[Table], convex: Table) -> pd.DataFrame:
-    """Return a row for each completed matrix, with the columns method, scale, observed, draw, error and beyond.
+    """Return a row for each completed matrix, with the columns method, scale, observed, draw, error and excess_norm.
 
-    `beyond` is the nuclear norm less the true one. The convex program has no scale: its matrices have a row at each
-    scale of the networks.
+    `excess_norm` is the nuclear norm less the true one. The convex program has no scale: its matrices have a row at
+    each scale of the networks.
     """
     tables = [
         _errors_and_norms(table[table["converged"]], ["scale", "observed", "draw"]).assign(
@@ -111,8 +111,8 @@ def _completed_matrices(deep: Sequence[Table], convex: Table) -> pd.DataFrame:
 
 
 def _errors_and_norms(rows: Table, keys: list[str]) -> pd.DataFrame:
-    """Return a row for each completed matrix: its keys, `error`, and `beyond`, its nuclear norm less the true one."""
+    """Return a row for each completed matrix: its keys, `error` and `excess_norm`, its norm less the true one."""
     chosen = select(less_true_norm(rows), [ERROR, NUCLEAR_NORM])
     wide = chosen.pivot_table(index=keys, columns="quantity", values="value").reset_index()
-    # rounded, as medians are
-    return wide[keys].assign(error=wide[ERROR].round(7), beyond=wide[NUCLEAR_NORM].round(3))
+    # rounded: the page has the numbers as text
+    return wide[keys].assign(error=wide[ERROR].round(7), excess_norm=wide[NUCLEAR_NORM].round(3))

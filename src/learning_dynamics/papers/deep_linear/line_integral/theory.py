@@ -6,7 +6,7 @@ import numpy as np
 
 
 def sector_integral(depth: int, target: float, sector: Sequence[float]) -> float:
-    """Integral of P_W vec(G) . dW around an annular sector, for one output and whitened inputs.
+    """Return the integral of P_W vec(G) . dW around an annular sector, for one output and whitened inputs.
 
     `sector` has its inner and outer radius, and the angles `start` and `end` between which it extends, in radians. The
     curve goes out along the ray at `start`, along the outer arc to `end`, in along that ray, and back along the inner
@@ -15,10 +15,12 @@ def sector_integral(depth: int, target: float, sector: Sequence[float]) -> float
     The loss is half the squared distance from a target of norm `target`; angles are measured from the target. With one
     output and N layers slide 16 gives ``P_W G = |W|**(2 - 2/N) (G + (N - 1) <w, G> w)`` for the unit vector w along W.
     G is W less the target. The part W of G gives a field along W that depends on ``|W|`` alone, whose integral
-    vanishes. The other part, minus the target, contributes along the two rays and along the two arcs. With ``k = 3 -
-    2/N`` the rays contribute ``N target (cos end - cos start) (outer**k - inner**k) / k``. Along the arcs w is normal
-    to the curve and ``|W|**(2 - 2/N) |W| = |W|**k``: they contribute ``target (cos start - cos end) (outer**k -
-    inner**k)``. The sum, ``target (cos start - cos end) (outer**k - inner**k) (1 - N/k)``, is zero at depths 1 and 2.
+    vanishes. The other part, minus the target, contributes, with ``k = 3 - 2/N``,
+
+    - along the two rays ``N target (cos end - cos start) (outer**k - inner**k) / k``,
+    - along the two arcs, where w is normal to the curve and ``|W|**(2 - 2/N) |W| = |W|**k``,
+      ``target (cos start - cos end) (outer**k - inner**k)``,
+    - together ``target (cos start - cos end) (outer**k - inner**k) (1 - N/k)``, which is zero at depths 1 and 2.
     """
     inner, outer, start, end = sector
     power = 3 - 2 / depth

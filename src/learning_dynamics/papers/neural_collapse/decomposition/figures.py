@@ -38,14 +38,14 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, shared_legend
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
-# by term of the loss: label and colour
+# by term of the loss: label and colour; captions call purple pink
 TERMS = {
     LOSS_NC1: (r"$\mathcal{L}_{\mathrm{NC1}}$", "blue"),
     LOSS_NC23: (r"$\mathcal{L}_{\mathrm{NC2/3}}$", "green"),
     LOSS_LS_PERP: (r"$\mathcal{L}_{\mathrm{LS}}^{\perp}$", "purple"),
 }
-# By measured L_LS^perp: label and colour of the cause that it has beyond those of the measurement before. The part of a
-# bar is therefore the difference of two measurements
+# By measured L_LS^perp: label and colour of a cause. Each measurement has the causes of the one before and the cause
+# named here: the part of a bar is the difference of two measurements
 PARTS = {
     SPLIT_SAMPLING: ("sampling of batches, as the last layer alone sees it", "blue"),
     SPLIT_BATCHES: ("statistics of batches", "orange"),
@@ -113,7 +113,7 @@ def deviation_split(trainings: Sequence[Table]) -> Plot:
         "Stacked bars: the sampling of batches, seen by the last layer alone, makes {sampling:.1g} of the deviation; "
         "with batch norm's batch statistics it makes {batches:.1g}; with features that move all of it (medians)."
     )
-    return Plot(figure, {**shares, "recipe": recipe(trainings)}, alt)
+    return Plot(figure, shares, alt)
 
 
 # What `deviation_over` draws, by quantity: label and colour. CONTINUED is of the network that is trained on, FROZEN of

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.neural_collapse.collapse.figures import TRACE, recipe
+from learning_dynamics.papers.neural_collapse.collapse.figures import TRACE
 from learning_dynamics.papers.neural_collapse.generalisation.table1 import PAPER_TABLE_1, accuracies
 from learning_dynamics.papers.neural_collapse.panels import (
     DASHED,
@@ -54,7 +54,6 @@ def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
     )
     figure = curves(trainings, lines, ylabel=TRACE)
     facts = {
-        "recipe": recipe(trainings),
         "panels": describe_panels(trainings),
         "test": np.median(at_the_end(trainings, quantities.NC1, "test")),
         "train": np.median(at_the_end(trainings, quantities.NC1)),
@@ -107,7 +106,6 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
         "one_image": f"; one test image of the digits is {one_image:.2f} points" if has_digits else "",
         "paper_mean": np.mean(paper_gain),
         "paper_median": np.median(paper_gain),
-        "recipe": recipe([*mse, *ce]),
     }
     alt = "A table of test accuracies; under MSE they change by {mean:.1f} points in the mean."
     return Plot(table_figure(table), facts, alt, table)

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
 from learning_dynamics.papers.neural_collapse.panels import (
     DASHED,
     Line,
@@ -84,11 +83,10 @@ def _measures(label_ending: str) -> list[Line]:
     )
 
 
-def _annotate(figure: Figure, trainings: Sequence[Table], facts_of_figure: Mapping[str, Any]) -> Plot:
+def _annotate(figure: Figure, trainings: Sequence[Table], own_facts: Mapping[str, Any]) -> Plot:
     """Return the plot with its own facts, the facts that both figures have, and the description of both figures."""
     facts = {
-        **facts_of_figure,
-        "recipe": recipe(trainings),
+        **own_facts,
         "panels": describe_panels(trainings),
         "smallest": at_the_end(trainings, quantities.ROBUSTNESS_SMALLEST, "test").mean(),
         "deepfool": at_the_end(trainings, quantities.ROBUSTNESS, "test").mean(),

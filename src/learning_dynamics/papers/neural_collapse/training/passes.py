@@ -160,7 +160,7 @@ def disagreement(layer: LastLayer, means: np.ndarray) -> float:
 def recompute_batch_statistics(network: nn.Module, images: Tensor, *, batch: int = STATISTICS_BATCH) -> None:
     """Replace batch-norm's running averages, which lag behind the weights, by statistics of the images.
 
-    They are averages over batches of up to `batch` images, and of no more than `STATISTICS_BATCH`.
+    They are averages over batches. A batch has `batch` images, at most `STATISTICS_BATCH`.
     """
     batch = min(batch, STATISTICS_BATCH)
     layers = [module for module in network.modules() if isinstance(module, nn.modules.batchnorm._BatchNorm)]

@@ -187,7 +187,7 @@ def _filter_quantities(
     """
     beta = network.coefficients(states)
     predicted = filtered_direction(x, y_member, length)
-    # also where the autocorrelation is zero but for rounding, and `filtered_direction` is nan
+    # defined also where the autocorrelation is zero but for rounding; there `filtered_direction` is nan
     other_sign = filtered_point(x, y_member, -np.sign(x @ np.roll(x, -1)))
     fourier = minimum_norm(x[None], np.array([y_member]), "dft_l1", classification=True)
     return {

@@ -1,6 +1,6 @@
 """Along training the terms of the loss add up to it, and L_NC2/3 falls furthest (Theorems 1 and 2, figure 2).
 
-The package's docstring has the symbols.
+The docstring of `claims/__init__.py` has the symbols.
 """
 
 from collections.abc import Sequence
@@ -35,15 +35,6 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 )
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table
-
-# Settings of `nc23_vanishes_first`, whose values are in workflow/config/neural_collapse.yaml:
-# - factor: how many times as far as another term L_NC2/3 must fall
-# - parts: whether terms are whole (all), or without what weight decay adds to them (data)
-# - since: epoch from which on falls are counted: the first recorded one (start), or the end of train errors
-#   (zero_error)
-# - until: epoch up to which falls are counted: the last (end), or the last before the learning rate drops (drop)
-# - decay: the weight decay in the terms: the training's (trained), or a tenth of it, as copies of the authors' notebook
-#   have it (notebook)
 
 # The terms are computed from float64 moments of the features, the loss from float64 outputs of the same features. They
 # differ by rounding, 2.2e-16, times the condition number of the regularised second moment S, which is at most the trace
@@ -96,6 +87,16 @@ def identity_on_networks(trainings: Sequence[Table]) -> Claim:
     )
 
 
+# Settings of `nc23_vanishes_first`, whose values are in workflow/config/neural_collapse.yaml:
+# - factor: how many times as far as another term L_NC2/3 must fall
+# - parts: whether terms are whole (all), or without what weight decay adds to them (data)
+# - since: epoch from which on falls are counted: the first recorded one (start), or the end of train errors
+#   (zero_error)
+# - until: epoch up to which falls are counted: the last (end), or the last before the learning rate drops (drop)
+# - decay: the weight decay in the terms: the training's (trained), or a tenth of it, as copies of the authors' notebook
+#   have it (notebook)
+
+
 @claim("Figure 2", scope=SCOPE + IN_SCOPE_FEW_STEPS, empirical=True, quantifier="an average")
 def nc23_vanishes_first(
     trainings: Sequence[Table],
@@ -146,7 +147,7 @@ def nc23_vanishes_first(
 
     nc1_fall, nc23_fall, ls_perp_fall = (decades_of_fall(term, decay) for term in (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP))
     # By a rival another term falls fastest. Its advantage in a check is the fall of that term over the fall of one of
-    # the other two. It may pass one of both checks: the other refuses it
+    # the other two. A rival may pass one of the two checks; the other then refuses it
     nc1_first, ls_perp_first = "$L_{NC1}$ first", "$L_{LS}^\\perp$ first"
     yield _check_advantage(
         "$\\log_{10}$ of the fall of $L_{NC2/3}$ over that of $L_{LS}^\\perp$",
