@@ -553,7 +553,7 @@ def _mean_entry_tends_to_its_limit(plane: Table, *, precision: float, standard_e
         0.0,  # as printed
         # `equal` allows the 95 % interval itself: the first term is what standard errors are allowed beyond it
         tolerance=extra_half_widths(standard_errors) * entry.uncertainty + bias + approach,
-        resolution=0.25,  # chosen: about what the rival is off by, half of the limit, which is 0.241
+        resolution=limit / 2,  # what the rival is off by
         because="standard errors, the scheme's bias, and what is left of the approach to the limit",
         corrected=limit,
         rivals={"half the limit": limit / 2},  # chosen
