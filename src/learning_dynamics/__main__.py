@@ -18,6 +18,8 @@ def main() -> int | str:
             raise
         return f"error: {CUT_SHORT}"
     except SyntaxError as error:  # in a module that the command imports
+        if os.environ.get("LEARNING_DYNAMICS_TRACEBACK"):
+            raise
         return f"error: {error.filename}:{error.lineno}: SyntaxError: {error.msg}; correct the syntax"
 
 

@@ -219,6 +219,14 @@ def test_a_table_that_another_bundle_puts_away_meanwhile_is_kept(tmp_path, monke
     assert in_resume.exists()
 
 
+def test_a_table_whose_runs_are_all_in_the_new_one_is_deleted(tmp_path):
+    contents = {"scan--rate-0.01": ["fingerprint of 0.01", 1]}
+    before = tmp_path / "metrics/scan@before.parquet"
+    write_arrow(before, pa.table({"value": [1.0]}), {"contents": contents})
+    bundle._put_away(tmp_path / "metrics/scan@now.parquet", tmp_path / "resume", contents)
+    assert list(tmp_path.glob("*/scan@before.parquet")) == []
+
+
 def test_a_second_axis_with_the_value_of_all_runs_simulates_only_its_other_value(extended):
     table = sweep_table(extended)
     steps = snakemake_and_count_steps(extended, *sweep(extended, bundle=4, rate=EXTENDED, steps=[STEPS, 10]))

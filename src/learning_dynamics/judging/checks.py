@@ -66,8 +66,8 @@ class Check:
         Phrases of what may replace what is printed: its rivals, and `CORRECTION` if it has one.
     under : callable, optional
         ``under(phrases, factor)`` returns the check with another prediction: that of the first of `phrases` that is
-        among `replacements`, or else the printed one, multiplied by `factor`. It returns None where the prediction is
-        `NOT_CLAIMED`.
+        among `replacements` and has a number, or is the correction; else the printed one. If it is `scaled` it is
+        multiplied by `factor`. It returns None where the prediction is `NOT_CLAIMED`.
     """
 
     name: str

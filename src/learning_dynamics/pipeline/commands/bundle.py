@@ -171,8 +171,8 @@ def _put_away(out: Path, resume: Path, contents_of_new: Mapping[str, Sequence[An
     """
     (resume / out.name).unlink(missing_ok=True)
     sweep = out.name.partition("@")[0]
-    # Read before the results: a table that another bundle moves meanwhile would be in both, and its runs would count as
-    # those of the results
+    # Read before the results: read after them, a table that another bundle moves meanwhile would be in both lists, and
+    # its runs would count as those of the results
     in_resume = list(_other_tables(resume, out))
     in_results = _names_and_fingerprints(contents_of_new)
     for file, contents in _other_tables(out.parent, out):

@@ -48,9 +48,9 @@ def run_guarded(command: Callable[[], int | None]) -> int:
         return 1
     except OSError as error:
         text = f"{error.filename or 'a file'}: {error.strerror or error}; fix that, and run the same command again"
-    except SyntaxError:  # of a module that the command imports: `__main__` says so
-        raise
     except Exception as error:
+        if isinstance(error, SyntaxError) and Path(error.filename or "").is_file():
+            raise  # of a module that the command imports: `__main__` says so
         if isinstance(error, EOFError) and "marshal" in str(error):
             raise  # of a compiled file: `__main__` says so
         frame = traceback.extract_tb(error.__traceback__)[-1]

@@ -9,8 +9,8 @@ same w at every depth. `l4` and `l2` are descents with p = 4 and p = 2 on the sa
 the exponent p, the `stiffness` kappa, the depth, and `seed`, the number of the start.
 
 Besides its own parameters every check takes `rivals` and others (`judging.takes_rivals`). A rival replaces the check's
-prediction or, as a mapping, other arguments: {"estimate": x} has the check judge x. It is refused if one of the claim's
-checks then fails or is undecided; others may let it through.
+prediction or, as a mapping, other arguments: {"estimate": x} has the check judge x. It is refused if at least one of
+the claim's checks then fails or is undecided.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,8 +48,8 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 # Settings of these claims, whose values are in workflow/config/deep_linear.yaml:
-# - grid_steps, of the claims on regressions: a speed-up must exceed the ratio of two learning rates this many grid
-#   steps apart; less could come from the grid. How many is chosen
+# - grid_steps, of the claims on regressions: a speed-up counts if it exceeds the ratio of two learning rates this many
+#   grid steps apart; less could come from the grid. How many is chosen
 # - tolerance, of `steps_by_stiffness`: the largest error of a power of kappa: half of 1/3, the least by which a rival's
 #   power at depth 3 differs from the law's
 
@@ -57,7 +57,7 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 # one that a rival assumes a number without interval
 Speedup = Estimate | float
 
-# a rival of two claims, about depth 2 alone; twice is chosen, beyond the bound of one grid step, 1.2 by default
+# a rival of the claims that depth 2 is not faster; twice is chosen, beyond the bound of one grid step, 1.2 by default
 TWICE_AS_FAST = {"depth 2 alone is twice as fast": 2.0}
 SCOPE = "z-scored regression data (by default diabetes, 442 × 10), small balanced starts, best of a grid of rates"
 
@@ -78,8 +78,8 @@ def depth_accelerates_l4(l4: Table, l2: Table, *, grid_steps: Positive) -> Claim
     nor from longer starts (`l4_from_large_starts`).
     """
     for depth in _deeper(l4):
-        # the rival is other data: the check judges the speed-up that was measured at p = 2
-        yield _accelerates(l4, depth, grid_steps, rivals=_as_on(l2, depth, "the speed-up at p = 2"))
+        # the rival is another loss on the same data: the check judges the speed-up that was measured at p = 2
+        yield _accelerates(l4, depth, grid_steps, rivals=_rival_of(l2, depth, "the speed-up at p = 2"))
     settings, deepest = settings_of(l4), max(_deeper(l4))
     yield Facts(
         # the excess over the least loss, as a share of it, at which the run counts a descent as arrived
@@ -108,11 +108,8 @@ def depth_does_not_accelerate_l2(l4: Table, l2: Table, *, grid_steps: Positive) 
     interval. At depth 2 it is {value:.3g}, the geometric mean over {draws} starts.
     """
     for depth in _deeper(l2):
-        # rivals are other speed-ups than the measured one
-        rivals = _as_on(l4, depth, "the speed-up at p = 4")
-        if depth == 2:
-            rivals |= TWICE_AS_FAST
-        yield _does_not_accelerate(l2, depth, grid_steps, rivals=rivals)
+        # the rival is another loss on the same data: the check judges the speed-up that was measured at p = 4
+        yield _does_not_accelerate(l2, depth, grid_steps, rivals=_rival_of(l4, depth, "the speed-up at p = 4"))
 
 
 @claim(
@@ -160,7 +157,7 @@ def l4_on_further_tables(l4: Sequence[Table], l2: Sequence[Table], *, grid_steps
     """
     for table, table_at_p_2 in zip(l4, l2, strict=True):  # a data set each
         # the rival alters the check of every data set; one of these checks must refuse it
-        rivals = _as_on(table_at_p_2, 2, "the speed-up at p = 2")
+        rivals = _rival_of(table_at_p_2, 2, "the speed-up at p = 2")
         yield _accelerates(table, 2, grid_steps, rivals=rivals, where=_data_set(table))
 
     def listed_speedups(tables: Sequence[Table], depth: int) -> str:
@@ -200,11 +197,8 @@ def l4_from_large_starts(large: Table, small: Table, *, grid_steps: Positive) ->
     than the bound of `depth_accelerates_l4`.
     """
     for depth in _deeper(large):
-        # the first rival's speed-up is nan, and the check undecided, where a network does not arrive
-        rivals = _as_on(small, depth, "as from small starts")
-        if depth == 2:
-            rivals |= TWICE_AS_FAST
-        yield _does_not_accelerate(large, depth, grid_steps, rivals=rivals)
+        # the rival's speed-up is nan, and the check undecided, where a network does not arrive
+        yield _does_not_accelerate(large, depth, grid_steps, rivals=_rival_of(small, depth, "as from small starts"))
     yield Facts(start=settings_of(large)["start"], small_start=settings_of(small)["start"])
 
 
@@ -395,7 +389,7 @@ def _accelerates(
         _name(depth, where),
         _speedup(table, depth),
         _ratio_of_rates(table, grid_steps),
-        because=_reason(grid_steps),
+        because=_bound_in_words(grid_steps),
         rivals={phrase: {"estimate": speedup} for phrase, speedup in rivals.items()},
     )
     return at_optimum(check, *_best_rates(table, depth))
@@ -404,20 +398,23 @@ def _accelerates(
 def _does_not_accelerate(table: Table, depth: int, grid_steps: float, *, rivals: Mapping[str, Speedup]) -> Check:
     """Check that a deeper network saves no more iterations than the grid of learning rates explains.
 
-    Parameters are those of `_accelerates`. A deeper network that has not arrived would have taken more than the run's
-    `max_steps`. Counted with so many its speed-up is too large, which makes this check harder to meet.
+    Parameters are those of `_accelerates`. At depth 2 another rival is added. A deeper network that has not arrived
+    would have taken more than the run's `max_steps`. Counted with so many its speed-up is too large, which makes this
+    check harder to meet.
     """
+    if depth == 2:
+        rivals = {**rivals, **TWICE_AS_FAST}
     check = at_most(
         _name(depth),
         _speedup(table, depth, slowest=settings_of(table)["max_steps"]),
         _ratio_of_rates(table, grid_steps),
-        because=_reason(grid_steps),
+        because=_bound_in_words(grid_steps),
         rivals={phrase: {"estimate": speedup} for phrase, speedup in rivals.items()},
     )
     return at_optimum(check, *_best_rates(table, depth))
 
 
-def _as_on(other: Table, depth: int, phrase: str) -> dict[str, Speedup]:
+def _rival_of(other: Table, depth: int, phrase: str) -> dict[str, Speedup]:
     """Return the rival that has another table's speed-up; none if that table has no network of this depth."""
     return {phrase: _speedup(other, depth)} if depth in _deeper(other) else {}
 
@@ -426,7 +423,7 @@ def _name(depth: int, where: str = "") -> str:
     return f"iterations at depth 1 over iterations at depth {depth}" + (f", {where}" if where else "")
 
 
-def _reason(grid_steps: float) -> str:
+def _bound_in_words(grid_steps: float) -> str:
     return f"{grid_steps:g} {'step' if grid_steps == 1 else 'steps'} of the grid of learning rates"
 
 

@@ -49,8 +49,8 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Cl
     r"""With many observed entries (the slides' 5000 of 10000) nuclear-norm minimisation recovers the matrix.
 
     A matrix is recovered if the mean square error over all entries is at most {factor:g} times the square of the slack
-    that nuclear-norm minimisation leaves observed entries; entries have mean square one. From {many_entries}
-    entries the largest error over {draws} draws is {value:.1e}, from {few_entries} it is {largest_error_from_few:.2g}.
+    that nuclear-norm minimisation leaves observed entries; entries have mean square one. From {many_entries} entries
+    the largest error over {draws} draws is {value:.1e}, from {few_entries} it is {largest_error_from_few:.2g}.
     """
     slack = values_by_draw(many, MISFIT).max()  # the largest error on an observed entry, over draws
     errors, errors_of_few = values_by_draw(many, ERROR), values_by_draw(few, ERROR)

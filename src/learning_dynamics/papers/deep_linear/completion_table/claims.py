@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.interpolate import BarycentricInterpolator, interp1d
+from scipy.interpolate import KroghInterpolator, interp1d
 
 from learning_dynamics.evidence import median
 from learning_dynamics.judging import Check, Claim, Facts, Reason, claim, equal, takes_rivals
@@ -226,7 +226,8 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table]) -> Claim:
     the matrix to complete, which the slides do not print; we take 221 for it, the norm of the matrices that they show
     to be recovered. Between numbers of entries the logarithm of the error is taken along straight lines. Of {draws}
     draws {extrapolated_at_rank} do not reach the printed rank and {extrapolated_at_norm} the printed norm; there the
-    last line is continued.
+    last line is continued. The error of the lines is taken to be their distance from a polynomial through all numbers
+    of entries.
 
     The slides do not name the unit of their errors; the authors' code computes mean squares. Either the slides' column
     has two units, or this row is mistaken, or it belongs to another matrix. What we measure does not decide which.
@@ -247,7 +248,7 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table]) -> Claim:
     )
     rounding = _rounding_in_decades(printed.error)
 
-    def estimate_and_tolerance(at_printed: LogErrorAt, power: float) -> dict[str, Any]:
+    def estimate_and_tolerance(at_printed: _LogErrorAt, power: float) -> dict[str, Any]:
         """Return estimate and tolerance, in decades, if the printed error is a power of the mean square.
 
         The power is 1/2 for the root. It multiplies the errors of the mean square's logarithm too.
@@ -258,18 +259,20 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table]) -> Claim:
         }
 
     for quantity, at_printed in (("effective rank", at_rank), ("nuclear norm", at_norm)):
+        root = estimate_and_tolerance(at_printed, power=0.5)  # the claim
+        mean_square = estimate_and_tolerance(at_printed, power=1.0)  # the rival
         yield equal(
             f"log10 of the error that goes with the printed {quantity}, {MINIMISATION}",
+            **root,
             predicted=np.log10(printed.error),
-            **estimate_and_tolerance(at_printed, power=0.5),
             # half of the rival's distance: if the root is the printed error e, its square is log10(1 / e) decades below
             resolution=abs(np.log10(printed.error)) / 2,
             because="rounding of both as printed, and interpolation",
-            rivals={"it is a mean square": estimate_and_tolerance(at_printed, power=1.0)},
+            rivals={"it is a mean square": mean_square},
         )
     yield Facts(
-        tolerance_at_rank=rounding + at_rank.largest_error / 2,
-        tolerance_at_norm=rounding + at_norm.largest_error / 2,
+        tolerance_at_rank=estimate_and_tolerance(at_rank, power=0.5)["tolerance"],
+        tolerance_at_norm=estimate_and_tolerance(at_norm, power=0.5)["tolerance"],
         square_at_rank=10 ** np.median(at_rank.log_square),
         root_at_rank=10 ** np.median(at_rank.log_square / 2),
         square_at_norm=10 ** np.median(at_norm.log_square),
@@ -279,7 +282,7 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table]) -> Claim:
     )
 
 
-class LogErrorAt(NamedTuple):
+class _LogErrorAt(NamedTuple):
     """log10 of the mean square error where a quantity has a printed value, with its errors in decades.
 
     All arrays have the shape (draws,).
@@ -288,7 +291,7 @@ class LogErrorAt(NamedTuple):
     log_square: np.ndarray
     by_rounding: np.ndarray  # how far it moves if the printed value is off by its rounding
     by_interpolation: np.ndarray  # how far a polynomial through all numbers of entries is from the straight lines
-    is_extrapolated: np.ndarray  # of bool: whether no setting reaches the printed value
+    is_extrapolated: np.ndarray  # of bool: whether no number of entries reaches the printed value
 
     @property
     def largest_error(self) -> float:
@@ -297,19 +300,19 @@ class LogErrorAt(NamedTuple):
 
     @property
     def n_extrapolated(self) -> int:
-        """How many draws have the value beyond all settings."""
+        """How many draws have the value beyond those of all numbers of entries."""
         return int(self.is_extrapolated.sum())
 
 
 def _log_error_at(
     printed: float, *, rounding: float, quantity: Sequence[np.ndarray], log_squares: Sequence[np.ndarray]
-) -> LogErrorAt:
+) -> _LogErrorAt:
     """Return log10 of the mean square error where a quantity has its printed value.
 
-    It is linear between neighbouring settings of a sweep; beyond the sweep's ends the last line is continued. The error
+    It is linear between neighbouring numbers of entries; beyond the ends the last line is continued. The error
     of the lines is estimated by the next order: a polynomial through all numbers of entries, a parabola if there are
-    three. A draw whose quantity neither rises nor falls all along the sweep is nan: it may have several errors at the
-    value. Its own errors are zero then, so that the nan alone leaves the check undecided.
+    three. A draw whose quantity neither rises nor falls with every step of these numbers is nan: it may have several
+    errors at the value. Its own errors are zero then, so that the nan alone leaves the check undecided.
 
     Parameters
     ----------
@@ -328,9 +331,9 @@ def _log_error_at(
         line = interp1d(values, logs, fill_value="extrapolate")
         log_square[draw] = line(printed)
         by_rounding[draw] = np.max(np.abs(line([printed - rounding, printed + rounding]) - line(printed)))
-        by_interpolation[draw] = np.abs(BarycentricInterpolator(values, logs)(printed) - line(printed))
+        by_interpolation[draw] = np.abs(KroghInterpolator(values, logs)(printed) - line(printed))
     is_extrapolated = (printed < quantity_by_draw.min(axis=1)) | (printed > quantity_by_draw.max(axis=1))
-    return LogErrorAt(log_square, by_rounding, by_interpolation, is_extrapolated)
+    return _LogErrorAt(log_square, by_rounding, by_interpolation, is_extrapolated)
 
 
 @claim("Slide 32, Table, 2K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)

@@ -143,7 +143,7 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     $O$ and $\Omega$ hide constants, and $c$ is a margin: the start has less loss than any end-to-end matrix $W$ whose
     smallest singular value is $c$ or less. As printed, the sentence is about the loss (errata 3). The labels of a
     regression leave some loss, here {least_loss:g}, and then no bound that tends to zero holds for ever, whatever its
-    constant: in the second half of $\eta t$ = {largest_time:.3g} the logarithm of the loss falls at
+    constant: in the second half of $\eta t$ = {largest_time:.3g} the logarithm of the loss falls at no more than
     {largest_rate_kept:.1g} times the rate of the first half. An exponential keeps its rate; half of it is asked. The
     theorem behind it (Arora, Cohen, Golowich and Hu 2019) has half the squared distance from the optimum for a loss.
     Read so, the sentence is about the excess over the least loss, relative to the first excess. With a least loss of

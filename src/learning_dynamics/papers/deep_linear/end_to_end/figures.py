@@ -21,8 +21,8 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
     $\sigma$, computed from the layers' velocities, over its speed at depth 1. Lines are $N \sigma^{2-2/N}$ at depth
     $N$. (d) and (e) show how far the matrices $W_{j+1}^\top W_{j+1} - W_j W_j^\top$ are from zero; each line is one
     draw. (d) The Frobenius norm of all of them together, for gradient descent at a fixed time, against the step $\eta$.
-    (e) The largest of their norms at the end of a flow, divided by the squared size of the layers, against the standard
-    deviation of the starting entries.
+    (e) The largest of their norms at the end of a flow, divided by the layers' largest squared spectral norm, against
+    the standard deviation of the starting entries.
     """
     figure = plt.figure(figsize=(WIDTH, 5.4))
     grid = figure.add_gridspec(2, 6)

@@ -207,9 +207,9 @@ def single_norm(
     The powers $p$ = {powers} are tried. On commuting measurements, for every power but $p = 1$, another matrix fits as
     well as the end of descent and has a smaller sum: the end with two eigenvectors turned for $p < 1$, the solution of
     a convex problem for $p > 1$. A relative difference of more than {resolution:g} counts. There the nuclear norm, $p =
-    1$, exceeds the least one by {largest_excess_when_commuting:.1e} of it at most. But in completion from few entries
-    the nuclear norm of the networks exceeds the least one by {value:.1e} of it at the least. This is more than the same
-    excess from many entries, which the slack in the fit makes and which is taken off. The slide goes on that
+    1$, exceeds the least one by {largest_excess_when_commuting:.1e} of it at most. But in completion the nuclear norm
+    of the networks exceeds the least one, relatively, from few entries by {value:.1e} more at the least than from many,
+    where the slack in the fit makes the excess. This must be at least the solvers' proved gaps. The slide goes on that
     trajectories are needed; this is not shown here.
     """
 

@@ -245,14 +245,14 @@ def nc3(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
 
     In every training this squared distance must end at or below {level:g} times $2$, its mean for independent Gaussian
     vectors. It is $2 - 2 \cos$ of the angle between $W^\top$ and $M$, whose cosine must thus be {cosine:g} or more. Its
-    fall after train errors end must be above zero in the mean over trainings (`nc1`). It ends at {median_end:.1g} in
-    the median training; over all recorded epochs it falls {mean_fall:.2g}-fold (geometric mean). Section 1.1 divides
-    each classifier and class mean by its own norm: where norms are equal (NC2), this multiplies the distance by $C$
-    alone.
+    fall from the end of train errors (at most {train_error:.1%} of the train images misclassified) to the last epoch
+    must be above zero in the mean over trainings. It ends at {median_end:.1g} in the median training; over all recorded
+    epochs it falls {mean_fall:.2g}-fold (geometric mean). Section 1.1 divides each classifier and class mean by its own
+    norm: where norms are equal (NC2), this multiplies the distance by $C$ alone.
     """
     # || W^T / ||W||_F - M / ||M||_F ||_F^2; the other facts are `_tend_to_zero`'s
     yield from _tend_to_zero(trainings, [SELF_DUALITY], level=level, train_error=train_error)
-    yield Facts(cosine=1 - level)
+    yield Facts(cosine=1 - level, train_error=train_error)  # 2 - 2 cos <= 2 level
 
 
 @claim("Section 1.1 (NC4), Figure 8", scope=SCOPE, empirical=True, quantifier="all draws")

@@ -293,12 +293,12 @@ def collapse_on_test_images(
 def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
     """Under MSE, test accuracy improves when training goes on beyond zero train error, in the mean over trainings.
 
-    The gain is counted from the first recorded epoch at which train errors have ended to the last. The {average} gain
-    is {value:.2g} percentage points, and its whole 95 % interval must be above zero; over trainings gains run from
-    {smallest_gain:.1f} to {largest_gain:.1f}. Trainings share their test images: another test set would shift all
-    gains together, which the interval leaves out. Learning rates were chosen for a low test error on the same images,
-    at the last epoch of shorter trainings, which favours a gain. In the paper one of fifteen networks gets worse
-    (figure `table1` has its gains).
+    The gain is counted from the first recorded epoch at which train errors have ended (at most {train_error:.1%} of the
+    train images misclassified) to the last. The {average} gain is {value:.2g} percentage points, and its whole 95 %
+    interval must be above zero; over trainings gains run from {smallest_gain:.1f} to {largest_gain:.1f}. Trainings
+    share their test images: another test set would shift all gains together, which the interval leaves out. Learning
+    rates were chosen for a low test error on the same images, at the last epoch of shorter trainings, which favours a
+    gain. In the paper one of fifteen networks gets worse (figure `table1` has its gains).
     """
     # Shares of test images misclassified, shape (trainings,) each; accuracy gains what they lose. No training is left
     # out, as the paper names no exceptions from its Table 1. A gain is nan where train errors never end: the premise is
@@ -315,7 +315,12 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, t
         },
     )
     yield premise_errors_end(trainings, train_error=train_error)
-    yield Facts(average=average, smallest_gain=np.nanmin(gain), largest_gain=np.nanmax(gain))
+    yield Facts(
+        train_error=train_error,
+        average=average,
+        smallest_gain=np.nanmin(gain),
+        largest_gain=np.nanmax(gain),
+    )
 
 
 @claim(

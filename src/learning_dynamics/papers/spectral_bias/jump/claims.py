@@ -180,10 +180,11 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
     $\sigma_i(\beta_*)$ at $t = 1/(2\sigma_i(\beta_*))$, the largest first.
 
     The time at which $\sigma_i(\beta)$ passes half of $\sigma = \sigma_i(\beta_*)$ is extrapolated to $\gamma = 0$ from
-    the two smallest scales and compared with $1/(2\sigma)$, to within the extrapolated error of the larger of these
-    scales. At the smallest scale $\sigma_i(\beta)$ is compared with 0 before the jump and with $\sigma$ after it, at
-    times further from it than {away:.0%} of $1/(2\sigma)$; it may be as far from them as the closed form of Theorem
-    C.12. From each scale to the next smaller one the largest of these distances must shrink.
+    the two smallest scales and compared with $1/(2\sigma)$, to within what the extrapolation makes of the error at the
+    larger of these scales; it is off by {value:.1e} of it at the most. At the smallest scale $\sigma_i(\beta)$ is
+    compared with 0 before the jump and with $\sigma$ after it, at times further from it than {away:.0%} of
+    $1/(2\sigma)$; it may be as far from them as the closed form of Theorem C.12. From each scale to the next smaller
+    one the largest of these distances must shrink.
 
     $I_\gamma$ is the start $W_1(0) = \sqrt{2\gamma} P$, $P P^\top = I$, $W_2(0) = 0$. Gradient flow commutes with
     rotations of inputs, outputs and hidden units, so that $X = I$, a diagonal $Y$ and $W_1(0) = \sqrt{2\gamma} I$ are

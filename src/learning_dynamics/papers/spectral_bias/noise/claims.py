@@ -67,7 +67,7 @@ from learning_dynamics.tidy import Draws, Table, settings_of
 @claim(
     "Section 4.1 and Figure 3a",
     quantifier="an average",
-    scope="growth rates along long paths in every dimension named above, and many paths for d = 2",
+    scope="growth rates along long paths in every dimension that the text names, and many paths for d = 2",
     correction=r"From $W(0)$ of full rank $\sigma_2(W)/\sigma_1(W)$ decays in every dimension tried; $\sigma_2(W)$ "
     r"itself decays in low dimensions and grows in high ones.",
     reason="the sentence is about every $d \\geq 2$; of Figure 3a alone, which is of $d = 2$, nothing is to be "
@@ -79,13 +79,13 @@ def noise_low_rank(
     r"""Under the noise-driven process (4.1) with $d \geq 2$ the largest singular value of $W$ grows without bound and
     the remaining ones decay to zero; for $d = 1$ the process collapses to zero.
 
-    The measured growth rate $\lambda_2$ of $\sigma_2(W)$, the largest of the remaining ones, is below zero for $d$ =
-    {falling} and above zero for $d$ = {rising} (95 % intervals{open}; errata 6). Its sign is judged for $d$ = {judged};
-    at {between}, where it crosses zero, only its rise from each dimension to the next is judged. In every dimension
-    tried the ratio $\sigma_2(W)/\sigma_1(W)$ decays: $W$ loses rank relative to its size.
-
     The process is $dW = dB\, a^\top$, $da = W^\top dB$, with $W$ of size $d$. Singular values grow as
-    $e^{\lambda_i t}$, and all rates are known (`lyapunov_spectrum`). By the formula $\lambda_2$ is {below:.4f} at $d$ =
+    $e^{\lambda_i t}$. The measured growth rate $\lambda_2$ of $\sigma_2(W)$, the largest of the remaining ones, is
+    below zero for $d$ = {falling} and above zero for $d$ = {rising} (95 % intervals{open}; errata 6). Its sign is
+    judged for $d$ = {judged}; at {between}, where it crosses zero, only its rise from each dimension to the next is
+    judged. In every dimension tried the ratio $\sigma_2(W)/\sigma_1(W)$ decays: $W$ loses rank relative to its size.
+
+    All rates are known (`lyapunov_spectrum`). By the formula $\lambda_2$ is {below:.4f} at $d$ =
     {last} and {above:.4f} at $d$ = {next}. So in many dimensions several singular values grow, and a quarter of them in
     the limit of many dimensions (`quarter_grows`). $\lambda_1$ is above zero for $d \geq 3$, and exactly zero for
     $d = 2$: there $\ln|W|$ is a random walk without drift, which exceeds every bound at some time and falls below it
@@ -118,15 +118,16 @@ def noise_low_rank(
         yield decays(rates.of_ratio(d))  # the first half of the correction; the sentence implies it
     for d in collapsing:
         yield decays(rates.of_sigma(1, d))
-    # The rate of sigma_1 must be the derived one, which for d = 2 is zero. This goes beyond the correction's sentence,
-    # and the paper's takes no part. scaled=False: the smallest error that would be refused is not sought here, since
-    # the sentence is about signs, which no factor changes
+    # The rate of sigma_1 must be the derived one, which for d = 2 is zero. The printed sentence claims no value; the
+    # correction's check is stricter than its sentence. scaled=False: the smallest error that would be refused is not
+    # sought here, since the sentence is about signs, which no factor changes
     for d in dimensions:
         first = rates.of_sigma(1, d)
         rival = {"a rate of the first higher by 0.1, positive in the plane too": first.derived + 0.1}  # chosen
         yield equals_derived(first, printed=NOT_CLAIMED, rivals=rival, scaled=False)
+    # fills {falling}, {rising}, {open}, {judged} and {between}
     yield signs_in_words(second_rates, {*decaying, *growing}, separator="; ")
-    yield _where_the_second_rate_changes_sign()
+    yield _where_the_second_rate_changes_sign()  # fills {last}, {next}, {below} and {above}
     end = float(plane["time"].max())
     yield Facts(end=end, grown=statistic(plane, quantities.SIGMA_1, quantities.SHARE_ABOVE_ONE, at=end).value)
 
@@ -511,7 +512,8 @@ def proposition_4_1_c(
     for d in dimensions:
         # sigma_2(W) / sigma_1(W) decays: rows align with a, by the paper and, in probability, by the correction
         yield decays(rates.of_ratio(d))
-    # the sign of lambda_1 + lambda_2 is judged for d = 2 by the value itself
+    # fills {falling}, {rising}, {open}, {judged} and {between}; for d = 2 the sign of lambda_1 + lambda_2 is judged by
+    # the value itself
     yield signs_in_words(commutator_rates, {2, *growing}, separator=", ")
     mean_rates = [f"{theory.mean_commutator_rate(d):.3f} for d = {d}" for d in by_dimension]
     lengths = []

@@ -141,8 +141,8 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     Layers start at $\alpha$ times their initial directions $\bar W_l$. From random layers every limit, at every scale,
     has a distance from that interpolator $\beta_*$, relative to $\|\beta_*\|$, of at most $a / p$ plus what the
     residual at which flows stop leaves. Here $a = \alpha \|P \bar W_1\|$ with the projection $P$ off the span of the
-    data. And $p$ is a lower bound on $\|W_1 \cdots W_{L-1} w_L\| / \|W_2 \cdots w_L\|$, which follows from what the
-    layers conserve and tends to $\|\beta_*\|^{1/L}$ as $\alpha \to 0$ (docs/tensor_networks.md). The largest distance
+    data. And $p$ is a lower bound on $\|\beta_*\| / \|W_2 \cdots w_L\|$, which follows from what the layers conserve
+    and tends to $\|\beta_*\|^{1/L}$ as $\alpha \to 0$ (docs/tensor_networks.md). The largest distance
     in units of its bound is {largest_over_bound:.2g}. On average the distance falls like $\alpha^q$ with $q$ =
     {power:.3f}, where at least {order:g} is asked for. On single draws the power can be another: where the span leaves
     out one dimension, the component there may change its sign between two scales.
@@ -173,8 +173,8 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
     at a saddle, and undecided if the integrator gave one up.
     """
     draws = _by_scale(*tables)
-    # A flow counts as ended at a saddle if its residual exceeds the geometric mean of the one at which flows stop and
-    # the one at a saddle, which is of order one; shape (draws, 1).
+    # A flow counts as ended at a saddle if its residual exceeds the square root of the residual at which flows stop:
+    # the geometric mean of this one and of one, the order of a saddle's; shape (draws, 1)
     least_at_saddle = np.sqrt(draws.setting("integration.residual"))[:, None]
     # the residual of a flow given up is nan, which compares as false
     ends_at_saddle = (draws.entries(quantities.RESIDUAL) > least_at_saddle).any(axis=1)
@@ -197,7 +197,8 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
         "largest relative distance in units of its bound, of order $\\alpha$",
         largest_ratio(quantities.DISTANCE_FROM_LEAST_L2),
         at_most=1.0,
-        because=r"$a / p$, $a = \alpha \|P \bar W_1\|$, derived in docs/tensor_networks.md, and the residual's part",
+        because=r"$a / p$, $a = \alpha \|P \bar W_1\|$, with $P$ the projection off the span of the data, derived in "
+        "docs/tensor_networks.md, and the residual's part",
         excluded=excluded,
         # the distance from another interpolator, in units of the same bound
         rivals={LEAST_L1: {"values": largest_ratio(quantities.DISTANCE_FROM_LEAST_L1)}},

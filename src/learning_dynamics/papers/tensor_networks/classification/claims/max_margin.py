@@ -68,7 +68,8 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
     The problem is the least $\sum_j |\rho_j|^{2/L}$ with all margins at least one; $\rho$ is the entrywise product of
     the layers' singular coordinates, $S$ the matrix of Assumption 1. Stationary means that $-(S u)_j \rho_j$ is real,
     not negative and proportional to $|\rho_j|^{2/L}$. Flows are followed to a $\log\log t$ of {last_log_log_time:.0f}.
-    There a residual or a gap may be {allowed:.1e}, which is {slack:g} times $1 / (e \log\log t)$.
+    There a residual or a gap may be {allowed:.1e}, which is {slack:g} times $1 / (e \log\log t)$: the most that a mode
+    $\delta e^{-\delta\tau}$, $\tau = \log\log t$, can leave, whatever $\delta$ the data have.
 
     With two layers stationarity also asks for a $|(S u)_j|$ that is no larger where $\rho_j = 0$ than elsewhere. The
     residual is zero wherever $\rho_j = 0$, so that it cannot test this. The problem is convex, so that the gap to its
@@ -90,7 +91,7 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
         3: [quantities.STATIONARITY_RESIDUAL],
     }
     # draws whose X^T r still turns are left out, or undecided, in all checks but that of the loss
-    judged = draws_to_judge(flows.tables, slack, vanishing=vanishing, network=ORTHOGONAL)
+    judged = draws_to_judge([*two, three], slack, vanishing=vanishing, network=ORTHOGONAL)
     two_layers = judged.of_depth(2)
     # Rivals are residuals of other problems. That of the l1 norm passes with two layers, where 2 / L is one; three
     # layers refuse it. At rho_j = 0 the residual is zero whatever (S u)_j is: with two layers the next check is needed.
@@ -113,8 +114,8 @@ def theorem_2(two: Sequence[Table], three: Table, *, slack: Positive) -> Claim:
         },
         fact="largest_gap",
     )
-    # The rival's top singular vectors are singular vectors of that tensor, so that the residual of its equations has to
-    # vanish. Gaps to lower singular values of M(-u) are not measured.
+    # By the rival layers tend to top singular vectors of another tensor. They then fulfil its singular-vector
+    # equations, whose residual is judged instead of a gap
     yield two_layers.vanishes(
         "two layers: distance of the layers' singular value from the top one, relative",
         quantities.TOP_GAP,
