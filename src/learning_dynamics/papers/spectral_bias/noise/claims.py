@@ -485,7 +485,7 @@ def proposition_4_1_c(
     yield _mean_square_of_entry_is_exact(plane, early, standard_errors)
     for table in by_dimension.values():
         yield _mean_length_is_exact(table, time, standard_errors)
-    # The paper takes no part in the checks from here to those of angles: it says that means fall as exp(-t), which the
+    # The paper takes no part in the checks from here to those of ratios: it says that means fall as exp(-t), which the
     # checks above refuse, and says nothing of the rate of typical paths. These checks are the correction's, and some
     # are there for a rival alone
     for d, table in by_dimension.items():

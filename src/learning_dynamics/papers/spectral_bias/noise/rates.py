@@ -169,7 +169,7 @@ def equals_derived(rate: Rate, **options: Any) -> Check:
         rate.measured,
         rate.derived,
         tolerance=rate.tolerance,
-        resolution=0.1,  # chosen: what the rival "a rate higher by 0.1" of `proposition_4_1_b` is off by
+        resolution=0.1,  # chosen: what rivals of `proposition_4_1_b` and `noise_low_rank` are off by
         because="four standard errors, and the scheme's next order",
         **options,
     )

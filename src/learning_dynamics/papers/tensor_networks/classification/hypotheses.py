@@ -103,7 +103,7 @@ class JudgedDraws:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What a check of these draws is told of them: `undecided` and `excluded`."""
+        """The arguments `undecided` and `excluded` of a check on these draws."""
         return {"undecided": self.undecided, "excluded": self.excluded}
 
     def vanishes(self, name: str, quantity: Quantity, **others: Any) -> Check:

@@ -163,7 +163,7 @@ def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, *, scale: float, re
        -delta_l is the least eigenvalue of ``W_l^T W_l - W_(l+1) W_(l+1)^T`` at alpha = 1, or zero if that is positive.
     3. The square of each such ratio therefore exceeds that of the first, ``q^2 = (|b_1| / |b_2|)^2``, by ``lacking`` at
        most, the sum of all alpha^2 delta_l. So |b_2| is at most ``(q^2 + lacking)^((L-1)/2)``.
-    4. The least q has ``q^2 (q^2 + lacking)^(L-1) = |beta|^2 = |beta_*|^2 + |P beta|^2``. By step 1 |beta_*|^2 is then
+    4. The largest q has ``q^2 (q^2 + lacking)^(L-1) = |beta_*|^2 + |P beta|^2``. By step 1 |beta_*|^2 is then
        ``p^2 (q^2 + lacking)^(L-1)`` with ``p^2 = q^2 - outside^2``. So p is the last of L factors of |beta_*|, and the
        squares of the others exceed p^2 by ``lacking + outside^2``: `last_of_product` returns p. The distance is at most
        ``outside / p``.
