@@ -46,13 +46,13 @@ def gaussian_init_low_rank(
     ends approximately at rank $k$.
 
     $k$ is the number of outputs. On most draws the $k$ largest singular values of $W_1$ must hold {share:.0%} or more
-    of $|W_1|^2$ at the end, and as much of the squared displacement of the singular values. A layer of width $l$ with
-    entries of variance $v$ resembles orthogonal rows of squared length $2\gamma = lv$. Width 200 and variance $0.01$
-    mean $\gamma = 1$, and the same figure shows that this scale leaves the layer at full rank. At the end the $k$
-    largest hold {smallest_leading_share:.0%} to {largest_leading_share:.0%} of $|W_1|^2$; {value:.0%} of {draws} draws
-    reach {share:.0%}. Read as a standard deviation, $0.01$ means $\gamma = 0.01$. Then the $k$ largest hold
-    {smallest_leading_share_as_deviation:.1%} of $|W_1|^2$ at least, and {share_of_draws_as_deviation:.0%} of the draws
-    show that only $k$ grow.
+    of $|W_1|^2$ at the end, and the $k$-th as much of the squared displacement from the $k$-th value on. A layer of
+    width $l$ with entries of variance $v$ resembles orthogonal rows of squared length $2\gamma = lv$. Width 200 and
+    variance $0.01$ mean $\gamma = 1$, and the same figure shows that this scale leaves the layer at full rank. At the
+    end the $k$ largest hold {smallest_leading_share:.0%} to {largest_leading_share:.0%} of $|W_1|^2$; {value:.0%} of
+    {draws} draws reach {share:.0%}. Read as a standard deviation, $0.01$ means $\gamma = 0.01$. Then the $k$ largest
+    hold {smallest_leading_share_as_deviation:.1%} of $|W_1|^2$ at least, and {share_of_draws_as_deviation:.0%} of the
+    draws show that only $k$ grow.
     """
     _require_fewer_outputs_than_inputs(printed)
     table = printed if reading == "variance" else deviation

@@ -170,8 +170,8 @@ def label_noise_sde(
     low a mean has too small a variance as well. Standard errors are therefore exact ones, from the fourth moments of
     the process. Tails become heavier with time, and the end is early enough for means of so many paths to be normal.
 
-    $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$, which is $\sqrt{d}$ for $D = I$. For unequal $D$ the ratio of the
-    second growing direction to the first decays at the rate {ratio_decay_rate:.3g}, so that rows align with $a$, in
+    $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$, which is $\sqrt{d}$ for $D = I$. For unequal $D$ the ratio
+    $\sigma_2/\sigma_1$ of $(W, a)$ decays at the rate {ratio_decay_rate:.3g}, so that rows align with $a$, in
     probability. With five unequal weights $D_j$, $\ln\|W\|$ grows at the rate {norm_growth_rate:.3g}, so that by
     Jensen's inequality $E\|W\|^\alpha$ grows for every $\alpha > 0$. No $D_j$ is zero where $X$ has full rank. With $D
     = (1, 0, \dots, 0)$, as where all samples are equal, the first row and $a$ are the process of one dimension, which

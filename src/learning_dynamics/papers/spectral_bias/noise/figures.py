@@ -208,7 +208,7 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
     return Plot(
         figure,
         facts,
-        alt="Rates rise with the dimension, the second one across zero; the angle's is negative and falls.",
+        alt="Rates rise with the dimension, the second one across zero; that of the ratio is negative and falls.",
     )
 
 

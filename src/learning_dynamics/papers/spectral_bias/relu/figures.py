@@ -29,12 +29,12 @@ def fig2(small: Table, large: Table, *, percent: Count, loss: Fraction) -> Plot:
 
     A teacher of two ReLU neurons labels ten samples in five dimensions. (a), (b) Both panels show one draw: the first
     that from small weights ends at rank 2 and passes a plateau of rank 1. (a) From small weights singular values grow
-    one after another, and most of those after the second stay small. (b) From large weights all of them stay large. (a)
-    and (b) agree with what the paper says of its Figure 2. (c) Bars show ranks at the end, over all draws: how many
-    singular values carry {percent} % of $|W|^2$. (d) Boxes show cosines of the two principal angles between the span of
-    the first two singular vectors of $W$ and that of the teacher's neurons. Colours are those of (c), and grey is for
-    random spans. Boxes hold half of the draws, whiskers nine in ten. From small weights most draws learn one of the two
-    directions; from large ones cosines are close to those of random spans.
+    one after another, and those after the second stay far below the first. (b) From large weights all of them stay
+    large. (a) and (b) agree with what the paper says of its Figure 2. (c) Bars show ranks at the end, over all draws:
+    how many singular values carry {percent} % of $|W|^2$. (d) Boxes show cosines of the two principal angles between
+    the span of the first two singular vectors of $W$ and that of the teacher's neurons. Colours are those of (c), and
+    grey is for random spans. Boxes hold half of the draws, whiskers nine in ten. From small weights most draws learn
+    one of the two directions; from large ones cosines are close to those of random spans.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
     member = typical_draw(small, percent, loss)

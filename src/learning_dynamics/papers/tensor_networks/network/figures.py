@@ -22,9 +22,9 @@ def fig2(contraction: Table) -> Plot:
 
     Each row is one stage; $\circ$ is the inner product along the first axis, which is drawn downwards. With $v_1$ it
     turns the tensor $M(x)$ into a matrix, with $v_2$ the matrix into a vector. Finally $v_3$ leaves one number, $f(x)$.
-    In the tensor the second axis goes right and the third backwards; in each result the axes that remain move up to
-    down and right. Colours are the entries of a random example, each array divided by its largest absolute entry, so
-    that the single output is $\pm 1$. The sizes are those of the paper's Figure 2.
+    In the tensor the second axis goes right and the third backwards; in each result the first axis that remains goes
+    down, and the next one right. Colours are the entries of a random example, each array divided by its largest
+    absolute entry, so that the single output is $\pm 1$. The sizes are those of the paper's Figure 2.
     """
     arrays = {name: _array(rows) for name, rows in contraction.groupby("array")}
     stages = len(arrays) // 2  # L + 1 tensors and L vectors
