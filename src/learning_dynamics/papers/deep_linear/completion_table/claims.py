@@ -309,10 +309,10 @@ def _log_error_at(
 ) -> _LogErrorAt:
     """Return log10 of the mean square error where a quantity has its printed value.
 
-    It is linear between neighbouring numbers of entries; beyond the ends the last line is continued. The error
-    of the lines is estimated by the next order: a polynomial through all numbers of entries, a parabola if there are
-    three. A draw whose quantity neither rises nor falls with every step of these numbers is nan: it may have several
-    errors at the value. Its own errors are zero then, so that the nan alone leaves the check undecided.
+    It is linear between neighbouring numbers of entries; beyond the ends the last line is continued. The error of the
+    lines is estimated by the next order: a polynomial through all numbers of entries, a parabola if there are three. A
+    draw whose quantity neither rises nor falls with every step of these numbers is nan: it may have several errors at
+    the value. Its own errors are zero then, so that the nan alone leaves the check undecided.
 
     Parameters
     ----------

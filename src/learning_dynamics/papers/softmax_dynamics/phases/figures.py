@@ -282,5 +282,5 @@ def phases(
     share_bar(figure, axes, "share of flows", aspect=40, pad=0.015)
     flows_per_cell = Grid(cross_entropy).members.groupby(["counts", "scale"]).size()
     facts = {"measure": RANK_NAMES[measure], "threshold": threshold, "flows": flows_per_cell.max()}
-    alt = "Shares of seeds with each phase, by class sizes and scale, for the paper's case and two controls."
+    alt = "Shares of flows with each phase, by class sizes and scale, for the paper's case and two controls."
     return Plot(figure, facts, alt)
